@@ -50,16 +50,16 @@ export function guardAdminAccess(objects: ClusterObjects, minor: Minor): Admissi
 /** The path of the first field that asks for access; undefined: none does, or the stored object has it already. */
 function pathOf(attributes: AdmissionAttributes): string | undefined {
   const isNew = attributes.operation === 'CREATE';
-  if (isNew && isWriteOf(attributes, CLAIMS))
-    return pathIn(attributes.object?.spec?.devices?.requests, 'spec.devices.requests');
+  if (isNew && isWriteOf(attributes, CLAIMS)) return pathIn(attributes.object?.spec?.devices?.requests);
   if (isNew && isWriteOf(attributes, TEMPLATES))
-    return pathIn(attributes.object?.spec?.spec?.devices?.requests, 'spec.spec.devices.requests');
+    return pathIn(attributes.object?.spec?.spec?.devices?.requests);
   return isWriteOf(attributes, CLAIMS, 'status') ? pathOfResult(attributes) : undefined;
 }
 
-function pathIn(requests: readonly DeviceRequest[] | null | undefined, list: string): string | undefined {
+/** The same path in claims and templates. */
+function pathIn(requests: readonly DeviceRequest[] | null | undefined): string | undefined {
   const at = (requests ?? []).findIndex(({ exactly }) => exactly?.adminAccess === true);
-  return at === -1 ? undefined : `${list}[${at}].adminAccess`;
+  return at === -1 ? undefined : `spec.devices.requests[${at}].adminAccess`;
 }
 
 interface StatusWrite {

@@ -28,6 +28,8 @@ export interface AdmissionAttributes {
   /** For dry runs: objects that earlier writes of the same request would have made. */
   readonly foreseen?: ForeseenObjects;
   readonly user: UserInfo;
+  /** Of the request: `patch` for an update that is sent as a patch. Absent in the server's own writes. */
+  readonly verb?: string;
   /** The client that waits for the write, if there is one. When it has gone, webhooks are no longer awaited. */
   readonly caller?: Pick<Caller, 'signal'>;
   warn(text: string): void;

@@ -1,4 +1,5 @@
 import type { Life } from '../api/emulation.ts';
+import type { Gates } from '../api/feature-gates.ts';
 import type { ResourceOf } from '../api/names.ts';
 import type { ApiObject, JsonValue } from '../api/object-meta.ts';
 import { forbidden, type StatusError } from '../api/status.ts';
@@ -10,7 +11,7 @@ import type { ClusterObjects } from './cluster-objects.ts';
 export interface PluginParts {
   readonly objects: ClusterObjects;
   readonly access: Access;
-  isFeatureOn(gate: string): boolean;
+  readonly isFeatureOn: Gates;
   readonly once: OnceInServer;
   /** From the file --admission-control-config-file; undefined: the plugin's defaults. */
   readonly config: JsonValue | undefined;

@@ -68,14 +68,14 @@ const KINDS: readonly Kind[] = [
   },
   {
     type: 'NamespaceFinalizersRemaining',
-    reason: 'ContentRemoved',
-    message: 'All content successfully removed',
+    reason: 'ContentHasNoFinalizers',
+    message: 'All content-preserving finalizers finished',
     trouble: ({ finalizers }) =>
       finalizers.size === 0
         ? undefined
         : {
-            reason: 'SomeFinalizerRemain',
-            message: `Some finalizers are remaining: ${toList(finalizers, (count) => `in ${count}`)}`,
+            reason: 'SomeFinalizersRemain',
+            message: `Some content in the namespace has finalizers remaining: ${toList(finalizers, (count) => `in ${count}`)}`,
           },
   },
 ];

@@ -4,10 +4,12 @@ import type { ApiObject } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
 import { FieldPath } from '../object/field-path.ts';
 import { parseIp } from '../object/ip.ts';
-import { checkIp, checkName } from '../object/text-formats.ts';
+import { checkName } from '../object/text-formats.ts';
 import type { ViewSubresource } from '../registry/resource-definition.ts';
 import { writeStatus } from '../registry/status-view.ts';
+import { mustBeIp } from './rules/ip-rules.ts';
 import { ipWarningsSince33, warningsOfEach } from './rules/ip-warnings.ts';
+import { minorOf } from './rules/minor-of.ts';
 
 /** The status that services and ingresses share: the addresses at which a load balancer takes traffic. */
 
@@ -21,7 +23,7 @@ interface LoadBalancerStatusOutline<T extends LoadBalanced> {
   readonly type: string;
   /** Completes a written status. Gets a copy it may change. */
   defaults?(object: T): void;
-  validate(object: T): FieldError[];
+  validate(object: T, old: T, isOn?: Gates): FieldError[];
 }
 
 export function loadBalancerStatusView<T extends LoadBalanced>({
@@ -67,9 +69,14 @@ interface Point {
   readonly hostname?: string;
 }
 
-/** Address and host name of one point of ingress. */
-export function validateIngressPoint(at: FieldPath, { ip = '', hostname = '' }: Point): void {
-  if (ip !== '') at.field('ip').invalidFor(ip, checkIp(ip));
+/** Address and host name of one point of ingress. Since 1.33, addresses that are among the stored ones are not judged again. */
+export function validateIngressPoint(
+  at: FieldPath,
+  { ip = '', hostname = '' }: Point,
+  before: readonly Point[] = [],
+): void {
+  const isKnown = minorOf(at) >= 33 && before.some((point) => point.ip === ip);
+  if (ip !== '' && !isKnown) mustBeIp(at.field('ip'), ip);
   if (hostname === '') return;
   const path = at.field('hostname');
   path.invalidFor(hostname, checkName(hostname, 'dns-subdomain'));

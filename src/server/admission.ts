@@ -5,6 +5,7 @@ import type { AdmissionPlugin, ChainMetrics } from '../admission/admission.ts';
 import { type PluginConfig, parseAdmissionConfig } from '../admission/admission-config.ts';
 import { AdmissionMetrics } from '../admission/admission-metrics.ts';
 import { type AdmissionPluginName, findPlugin } from '../admission/all-plugins.ts';
+import { guardClaimStatus } from '../admission/claim-status-rights.ts';
 import { StoredClusterObjects } from '../admission/cluster-objects.ts';
 import type { OnceInServer } from '../admission/plugin.ts';
 import type { CreateNamespace } from '../admission/plugins/namespaces.ts';
@@ -120,6 +121,7 @@ export function createAdmission(options: AdmissionOptions, parts: AdmissionParts
     ...(parts.emulated >= 33 && parts.isFeatureOn('DRAAdminAccess')
       ? [guardAdminAccess(objects, parts.emulated)]
       : []),
+    ...(parts.isFeatureOn('DRAResourceClaimGranularStatusAuthorization') ? [guardClaimStatus(access)] : []),
     ...(parts.isFeatureOn('PodCertificateRequest') ? [guardPodCertificates(access)] : []),
     guard,
   ];

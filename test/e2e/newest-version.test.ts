@@ -344,7 +344,7 @@ test('a namespace is emptied of pods before anything that they may need, and say
           'False All content successfully deleted, may be waiting on finalization',
         NamespaceContentRemaining: 'True Some resources are remaining: pods. has 1 resource instances',
         NamespaceFinalizersRemaining:
-          'True Some finalizers are remaining: example.com/keeps in 1 resource instances',
+          'True Some content in the namespace has finalizers remaining: example.com/keeps in 1 resource instances',
       }),
     PATIENCE,
   );

@@ -484,7 +484,7 @@ test.each<[JsonObject, string[]]>([
   [{ cpu: { capacityKey: 'memory' } }, []],
   [{ cpu: { allocationMultiplier: '2' } }, []],
   [{ 'example.com/a': { capacityKey: 'memory' } }, ['[example.com/a]: Invalid value: "example.com/a"']],
-  [{ cpu: {} }, ['[cpu]: Invalid value: ""']],
+  [{ cpu: {} }, []],
   [{ cpu: { allocationMultiplier: '0' } }, ['[cpu].allocationMultiplier: Invalid value: "0"']],
   [{ cpu: { capacityKey: '' } }, ['[cpu].capacityKey: Invalid value: ""']],
   [{ cpu: { capacityKey: 'other' } }, ['[cpu].capacityKey: Not found: "other"']],
@@ -496,6 +496,22 @@ test.each<[JsonObject, string[]]>([
   );
   const at = 'spec.devices[0].nodeAllocatableResourceMappings';
   expect(lines).toEqual(ends.map((end) => expect.stringContaining(`${at}${end}`)));
+});
+
+test('a device takes one of a resource of its node for each of its own, unless its driver says otherwise', () => {
+  const taken = manifestsIn(36, { DRANodeAllocatableResources: true }).created(
+    resourceslices,
+    varyAll(slice, {
+      'spec.devices.0.nodeAllocatableResourceMappings': {
+        cpu: { capacityKey: 'memory' },
+        memory: { allocationMultiplier: '2' },
+      },
+    }) as JsonObject,
+  ) as ApiObject & typeof slice;
+  expect(taken.spec.devices[0]).toHaveProperty('nodeAllocatableResourceMappings', {
+    cpu: { capacityKey: 'memory', allocationMultiplier: '1' },
+    memory: { allocationMultiplier: '2' },
+  });
 });
 
 test('names of attributes are judged in the words of each version', () => {

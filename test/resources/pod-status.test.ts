@@ -229,3 +229,92 @@ describe('the claim for extended resources', () => {
     expect(problems({}, claim({ resourceClaimName: '' }), { minor: 35 })).toEqual([]);
   });
 });
+
+describe('a status since 1.31', () => {
+  const container = (more: JsonObject): JsonObject => ({ containerStatuses: [{ name: 'main', ...more }] });
+  const claimed = (more: JsonObject): JsonObject => ({
+    nodeAllocatableResourceClaimStatuses: [
+      { resourceClaimName: 'n', containers: ['main'], resources: { cpu: '1' }, ...more },
+    ],
+  });
+  const healthy = (message: string): JsonObject =>
+    container({
+      allocatedResourcesStatus: [
+        { name: 'example.com/gpu', resources: [{ resourceID: 'a', health: 'Healthy', message }] },
+      ],
+    });
+  const gates = {
+    ...{ DRANodeAllocatableResources: true, ImageVolumeWithDigest: true, ResourceHealthStatusMessage: true },
+    ...{ SupplementalGroupsPolicy: true },
+  };
+  const mounted = (imageRef: string): JsonObject =>
+    container({ volumeMounts: [{ name: 'v', mountPath: '/v', volumeStatus: { image: { imageRef } } }] });
+  const twice = { podIP: '10.0.0.1', podIPs: [{ ip: '10.0.0.1' }, { ip: 'fd00::1' }, { ip: 'fd00::1' }] };
+
+  test.each<[Minor, JsonObject, string[]]>([
+    [36, claimed({}), []],
+    [
+      36,
+      claimed({ resourceClaimName: 'other' }),
+      ['nodeAllocatableResourceClaimStatuses[0].resourceClaimName: Invalid value: "other": no mapping found'],
+    ],
+    [36, claimed({ containers: [] }), ['nodeAllocatableResourceClaimStatuses[0].containers: Required value']],
+    [
+      36,
+      claimed({ resources: { 'example.com/a': '1' } }),
+      ['nodeAllocatableResourceClaimStatuses[0].resources[example.com/a]: Invalid value'],
+    ],
+    [
+      36,
+      claimed({ resources: { cpu: '-1' } }),
+      ['nodeAllocatableResourceClaimStatuses[0].resources[cpu]: Invalid value: "-1": must be non-negative'],
+    ],
+    [36, healthy('fine'), []],
+    [36, healthy(''), ['resources[0].message: Required value: must be non-empty if specified']],
+    [36, healthy('x'.repeat(1025)), ['resources[0].message: Too long']],
+    [36, mounted('i@sha256:0'), []],
+    [36, mounted('x'.repeat(257)), ['volumeMounts[0].volumeStatus.imageVolumeStatus.imageRef: Too long']],
+    [
+      35,
+      { resourceClaimStatuses: [{ name: 'net', resourceClaimName: 'A' }] },
+      ['resourceClaimStatuses[0].name: Invalid value: "A"'],
+    ],
+    [
+      36,
+      { resourceClaimStatuses: [{ name: 'net', resourceClaimName: 'A' }] },
+      ['resourceClaimStatuses[0].resourceClaimName: Invalid value: "A"'],
+    ],
+    [32, container({ user: { linux: { uid: -1 } } }), ['containerStatuses[0].linux.uid: Invalid value: -1']],
+    [
+      33,
+      container({ user: { linux: { uid: -1 } } }),
+      ['containerStatuses[0].user.linux.uid: Invalid value: -1'],
+    ],
+    [32, twice, ['podIPs: Invalid value', 'podIPs[2]: Duplicate value']],
+    [33, twice, ['podIPs: Invalid value']],
+    [35, { podIPs: [{ ip: '010.0.0.1' }] }, []],
+    [36, { podIPs: [{ ip: '010.0.0.1' }] }, ['podIPs[0]: Invalid value: "010.0.0.1"']],
+  ])('1.%d: %j', (minor, after, lines) => {
+    expect(problems({}, after, { minor, gates })).toEqual(lines.map((line) => expect.stringContaining(line)));
+  });
+
+  test('an address that is stored is not judged again', () => {
+    const status = { podIPs: [{ ip: '010.0.0.1' }] };
+    expect(problems(status, status, { minor: 36 })).toEqual([]);
+  });
+
+  test('a rule that restarts all containers lets each of them come back', () => {
+    const pod = varyAll(POD, {
+      'spec.containers.0.restartPolicy': 'Never',
+      'spec.containers.0.restartPolicyRules': [
+        { action: 'RestartAllContainers', exitCodes: { operator: 'In', values: [42] } },
+      ],
+    });
+    const first = (state: JsonObject): JsonObject => ({ initContainerStatuses: [{ name: 'first', state }] });
+    const setting = {
+      pod,
+      gates: { ContainerRestartRules: true, RestartAllContainersOnContainerExits: true },
+    };
+    expect(problems(first({ terminated: { exitCode: 0 } }), first({ running: {} }), setting)).toEqual([]);
+  });
+});

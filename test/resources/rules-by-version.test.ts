@@ -10,6 +10,7 @@ import { jobs } from '../../src/resources/batch/job/definition.ts';
 import { persistentvolumes } from '../../src/resources/core/persistent-volume/definition.ts';
 import { services } from '../../src/resources/core/service/definition.ts';
 import { ingresses } from '../../src/resources/networking/ingress.ts';
+import { ipaddresses } from '../../src/resources/networking/ip-address.ts';
 import { networkpolicies } from '../../src/resources/networking/network-policy.ts';
 import { servicecidrs } from '../../src/resources/networking/service-cidr.ts';
 import { pods } from '../../src/resources/pod/definition.ts';
@@ -22,6 +23,11 @@ const previous = (minor: Minor): Minor => MINORS[MINORS.indexOf(minor) - 1] ?? 3
 
 const refusalsOf = (minor: Minor, definition: ResourceDefinition, manifest: JsonObject): string[] =>
   manifestsIn(minor).problemsOnCreate(definition, manifest);
+
+const addressOf = (name: string): JsonObject => ({
+  metadata: { name },
+  spec: { parentRef: { resource: 'services', namespace: 'default', name: 'web' } },
+});
 
 /** The gates of the version, by default. */
 const gates = (minor: Minor): Gates =>
@@ -229,6 +235,43 @@ test('a range of the other family can be added to the addresses of services sinc
     expect(changesOf(33, servicecidrs, from, to)[0]).toContain('field is immutable');
   expect(changesOf(33, servicecidrs, ranges(four), ranges(four, '10.1.0.0/24'))).not.toEqual([]);
 });
+
+test.each<[ResourceDefinition, JsonObject, before: string[], since: string[]]>([
+  [servicecidrs, { spec: { cidrs: ['a', '10.0.0.0/24'] } }, ['spec.cidrs: '], ['spec.cidrs[0]: ']],
+  [
+    servicecidrs,
+    { spec: { cidrs: ['10.0.0.1/24', '10.1.0.0/24'] } },
+    ['spec.cidrs: '],
+    [
+      'spec.cidrs: Invalid value: []string{"10.0.0.1/24", "10.1.0.0/24"}: may specify no more than one',
+      'spec.cidrs[0]: Invalid value: "10.0.0.1/24": must not have bits set beyond the prefix length',
+    ],
+  ],
+  [
+    servicecidrs,
+    { spec: { cidrs: ['2001:DB8::/64'] } },
+    ['spec.cidrs[0]: Invalid value: "2001:DB8::/64": CIDR not in RFC 5952'],
+    ['spec.cidrs[0]: Invalid value: "2001:DB8::/64": must be in canonical form ("2001:db8::/64")'],
+  ],
+  [servicecidrs, { spec: { cidrs: ['a', 'b', 'c'] } }, ['spec.cidrs: '], ['spec.cidrs: ']],
+  [
+    ipaddresses,
+    addressOf('::ffff:10.0.0.1'),
+    [],
+    ['metadata.name: Invalid value: "::ffff:10.0.0.1": must not'],
+  ],
+  [ipaddresses, addressOf('2001:db8::1'), [], []],
+])(
+  'addresses and ranges are judged by one rule for all new fields since 1.33, row %#',
+  (definition, manifest, before, since) => {
+    const startsOf = (minor: Minor, starts: string[]): void =>
+      expect(refusalsOf(minor, definition, manifest)).toEqual(
+        starts.map((one) => expect.stringContaining(one)),
+      );
+    startsOf(32, before);
+    startsOf(33, since);
+  },
+);
 
 test('keys of a spread constraint become expressions of the pod’s own values since 1.34', () => {
   const constraint = {

@@ -5,6 +5,7 @@ import { internalError } from '../../api/status.ts';
 import type { Namespace, Pod } from '../../api/types/core/v1.ts';
 import { StorageError } from '../../storage/errors.ts';
 import type { Store } from '../../storage/store.ts';
+import { DEFAULT_MINOR } from '../../version.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
 import { describePlugin, isWriteOf, type PluginParts, type WriteOf } from '../plugin.ts';
@@ -34,6 +35,8 @@ interface PodSecurityOptions {
   readonly metrics: PodSecurityMetrics;
   /** Feature gate UserNamespacesPodSecurityStandards. */
   readonly relaxesOwnUsers: boolean;
+  /** The minor version that the server emulates: the newest whose checks count. */
+  readonly emulated?: number | undefined;
   readonly bounds?: Bounds;
   readonly clock?: () => number;
 }
@@ -75,14 +78,23 @@ class PodSecurity {
   readonly #namespaceRules: NamespaceRules;
   readonly #policies = new WeakMap<Namespace, Labelled>();
 
-  constructor({ config, objects, store, metrics, relaxesOwnUsers, bounds, clock }: PodSecurityOptions) {
+  constructor({
+    config,
+    objects,
+    store,
+    metrics,
+    relaxesOwnUsers,
+    emulated,
+    bounds,
+    clock,
+  }: PodSecurityOptions) {
     this.#defaults = config.defaults;
     this.#exemptions = config.exemptions;
     this.#objects = objects;
     this.#namespaces = objects.follow(NAMESPACES);
     this.#metrics = metrics;
     const exemptRuntimeClasses = config.exemptions.runtimeClasses;
-    const shared = { evaluator: new Evaluator(ALL_CHECKS), exemptRuntimeClasses, relaxesOwnUsers };
+    const shared = { evaluator: new Evaluator(ALL_CHECKS, emulated), exemptRuntimeClasses, relaxesOwnUsers };
     this.#judge = new PodJudge({ ...shared, metrics });
     const existing = {
       ...shared,
@@ -199,6 +211,7 @@ const createFrom = ({ objects, store, metrics, config, isFeatureOn }: PodSecurit
   createPodSecurity({
     ...{ objects, store, config: readPodSecurityConfig(config), metrics: new PodSecurityMetrics(metrics) },
     relaxesOwnUsers: isFeatureOn('UserNamespacesPodSecurityStandards'),
+    emulated: isFeatureOn.minor ?? DEFAULT_MINOR,
   });
 
 export const podSecurity = describePlugin({

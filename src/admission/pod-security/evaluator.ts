@@ -8,7 +8,9 @@ import {
   hostNamespaces,
   hostPathVolumes,
   hostPorts,
+  hostProbes,
   procMount,
+  procMountRestricted,
   restrictedVolumes,
   sysctls,
   windowsHostProcess,
@@ -21,7 +23,7 @@ import {
   runAsNonRoot,
   runAsUser,
 } from './checks/privileges.ts';
-import type { LevelVersion, Version } from './namespace-levels.ts';
+import { LATEST, type LevelVersion, type Version } from './namespace-levels.ts';
 import type { Check, CheckedPod, FindViolation, VersionedCheck, Violation } from './pod-check.ts';
 
 interface Found {
@@ -35,8 +37,10 @@ export class Evaluator {
   readonly #baseline: readonly (readonly FindViolation[])[];
   readonly #restricted: readonly (readonly FindViolation[])[];
 
-  constructor(checks: readonly Check[]) {
-    const newest = Math.max(0, ...checks.flatMap(({ versions }) => versions.map(({ since }) => since)));
+  /** `emulated`: policies of later versions are judged as in this one. */
+  constructor(checks: readonly Check[], emulated: Version = LATEST) {
+    const changes = checks.flatMap(({ versions }) => versions.map(({ since }) => since));
+    const newest = Math.max(0, ...changes.filter((since) => since <= emulated));
     const versions = Array.from({ length: newest + 1 }, (_, version) => version);
     this.#baseline = versions.map((version) => baselineOf(checksOf(checks, version)));
     this.#restricted = versions.map((version) => restrictedOf(checksOf(checks, version)));
@@ -88,6 +92,7 @@ export const ALL_CHECKS: readonly Check[] = [
   hostNamespaces,
   hostPathVolumes,
   hostPorts,
+  hostProbes,
   privileged,
   procMount,
   seLinuxOptions,
@@ -96,6 +101,7 @@ export const ALL_CHECKS: readonly Check[] = [
   windowsHostProcess,
   allowPrivilegeEscalation,
   capabilitiesRestricted,
+  procMountRestricted,
   restrictedVolumes,
   runAsNonRoot,
   runAsUser,

@@ -140,6 +140,7 @@ function validateStatus(root: FieldPath, { status = {} }: Deployment, old: Deplo
     'readyReplicas',
     'availableReplicas',
     'unavailableReplicas',
+    'terminatingReplicas',
     'collisionCount',
   ]);
   mustBeSharesOfReplicas(at, status, ['updatedReplicas', 'readyReplicas', 'availableReplicas']);

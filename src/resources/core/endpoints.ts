@@ -1,5 +1,6 @@
 import type { Gates } from '../../api/feature-gates.ts';
 import type { EndpointAddress, EndpointPort, EndpointSubset, Endpoints } from '../../api/types/core/v1.ts';
+import { equal } from '../../object/equality.ts';
 import { FieldPath } from '../../object/field-path.ts';
 import { checkPort, checkQualifiedName } from '../../object/text-formats.ts';
 import { age, NONE } from '../cells.ts';
@@ -7,6 +8,7 @@ import { column, define, nameColumn, type Table } from '../define.ts';
 import { checked } from '../rules/checked.ts';
 import { mustBeIp, mustNotBeSpecialIp } from '../rules/ip-rules.ts';
 import { ipWarningsSince33, warningsOfEach } from '../rules/ip-warnings.ts';
+import { minorOf } from '../rules/minor-of.ts';
 import { mustBeName } from '../rules/name-rules.ts';
 
 const MAX_IN_TABLE = 3;
@@ -72,7 +74,9 @@ function* addressesOf(
 
 const MANAGED_BY = 'endpoints.kubernetes.io/managed-by';
 
-function validate(at: FieldPath, { subsets }: Endpoints): void {
+/** Since 1.33, subsets that are as before are not judged again. */
+function validate(at: FieldPath, { subsets }: Endpoints, old?: Endpoints): void {
+  if (minorOf(at) >= 33 && old !== undefined && equal(subsets, old.subsets)) return;
   for (const [path, subset] of at.field('subsets').each(subsets)) validateSubset(path, subset);
 }
 

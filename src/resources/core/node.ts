@@ -13,6 +13,7 @@ import { checked, checkedUpdate } from '../rules/checked.ts';
 import { goNodeAddress, goTaint } from '../rules/go-structs.ts';
 import { mustBeCidr } from '../rules/ip-rules.ts';
 import { cidrWarningsSince33, warningsOfEach } from '../rules/ip-warnings.ts';
+import { minorOf } from '../rules/minor-of.ts';
 import { mustBeOneOf } from '../rules/name-rules.ts';
 import { roundUpToMilli } from '../rules/numbers.ts';
 import { mustBeAmountOf } from '../rules/resource-amounts.ts';
@@ -138,9 +139,26 @@ function validate(root: FieldPath, { metadata, spec = {}, status = {} }: Node): 
   // The path is that of Kubernetes' errors, though taints are in the spec.
   validateTaints(meta.field('taints'), spec.taints);
   validatePodRanges(root.field('spec').field('podCIDRs'), spec.podCIDRs ?? []);
+  validateFeatures(root.field('status').field('declaredFeatures'), status.declaredFeatures ?? []);
   for (const list of ['capacity', 'allocatable'] as const)
     for (const [name, amount] of Object.entries(status[list] ?? {}))
       mustBeAmountOf(root.field('status').field(list).field(name), name, amount);
+}
+
+/** `InPlacePodResize`, `Swap/limited`. */
+const FEATURE = /^[A-Z][a-zA-Z0-9]*(\/[a-zA-Z][a-zA-Z0-9]*)*$/;
+const MAX_FEATURE_CHARS = 253;
+const NO_FEATURE = `must be at most ${MAX_FEATURE_CHARS} characters in segments with a slash between them, letters and digits, of which the first begins in upper case (e.g., MyFeature or MyFeature/mySubFeature)`;
+
+/** Features of the node agent, each once and in order. */
+function validateFeatures(at: FieldPath, features: readonly string[]): void {
+  for (const [path, feature, index] of at.each(features)) {
+    if (feature.length > MAX_FEATURE_CHARS || !FEATURE.test(feature)) path.invalid(feature, NO_FEATURE);
+    const before = features[index - 1];
+    if (before === feature) path.duplicate(feature);
+    else if (before !== undefined && before > feature)
+      path.invalid(feature, 'list must be sorted alphabetically');
+  }
 }
 
 /** One for each address family. */
@@ -154,8 +172,8 @@ function validatePodRanges(at: FieldPath, ranges: readonly string[]): void {
   if (ranges.length > MAX_POD_RANGES || isOfOneFamily())
     at.invalid(ranges, 'may specify no more than one CIDR for each IP family');
   const seen = new Set(ranges);
-  // Nearly always; a path for each of very many takes long.
-  if (seen.size === ranges.length) return;
+  // Nearly always; a path for each of very many takes long. Since 1.33, the message above is enough.
+  if (seen.size === ranges.length || minorOf(at) >= 33) return;
   seen.clear();
   for (const [path, range] of at.each(ranges)) {
     if (seen.has(range)) path.duplicate(range);

@@ -7,7 +7,8 @@ import type {
   ResourceClaimSpec,
 } from '../../api/types/resource/stored.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { mustBeFullyQualifiedName } from '../resource/device-names.ts';
+import { mustBeDistinct, mustBeFullyQualifiedName } from '../resource/device-names.ts';
+import { minorOf } from '../rules/minor-of.ts';
 import { mustBeName, mustBeNamed } from '../rules/name-rules.ts';
 import {
   MAX_CONFIGURATIONS,
@@ -15,7 +16,7 @@ import {
   validateDeviceSelectors,
 } from './device-configuration.ts';
 import type { SelectorList } from './device-selectors.ts';
-import { hasAtMost, mustBeDistinct } from './list-limits.ts';
+import { hasAtMost } from './list-limits.ts';
 import { validateTolerations } from './taints.ts';
 
 /** The spec of a claim, in a claim or in a template of claims. */
@@ -86,6 +87,7 @@ function validateRequests(at: FieldPath, requests: readonly DeviceRequest[]): vo
   mustBeDistinct(
     at,
     requests.map(({ name = '' }) => name),
+    'name',
   );
 }
 
@@ -93,11 +95,13 @@ const ONE_OF = 'exactly one of `exactly` or `firstAvailable` is required';
 
 function validateRequest(at: FieldPath, { name = '', exactly, firstAvailable = [] }: DeviceRequest): void {
   mustBeName(at.field('name'), name, 'dns-label');
-  if (exactly !== undefined && firstAvailable.length > 0)
-    at.invalid(null, `${ONE_OF}, but multiple fields are set`);
-  else if (exactly !== undefined) validateAsk(at.field('exactly'), exactly);
-  else if (firstAvailable.length > 0) validateAlternatives(at.field('firstAvailable'), firstAvailable);
-  else at.required(ONE_OF);
+  const hasBoth = exactly !== undefined && firstAvailable.length > 0;
+  if (hasBoth) at.invalid(null, `${ONE_OF}, but multiple fields are set`);
+  // Since 1.35, two ways at once hide what else is wrong with them.
+  if (hasBoth && minorOf(at) >= 35) return;
+  if (firstAvailable.length > 0) validateAlternatives(at.field('firstAvailable'), firstAvailable);
+  if (exactly !== undefined) validateAsk(at.field('exactly'), exactly);
+  else if (firstAvailable.length === 0) at.required(ONE_OF);
 }
 
 function validateAlternatives(at: FieldPath, alternatives: readonly DeviceSubRequest[]): void {
@@ -109,6 +113,7 @@ function validateAlternatives(at: FieldPath, alternatives: readonly DeviceSubReq
   mustBeDistinct(
     at,
     alternatives.map(({ name = '' }) => name),
+    'name',
   );
 }
 

@@ -1,29 +1,24 @@
-import type {
-  Counter,
-  Device,
-  DeviceAttribute,
-  DeviceCounterConsumption,
-} from '../../api/types/resource/stored.ts';
+import type { Device, DeviceAttribute } from '../../api/types/resource/stored.ts';
 import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { isNativeResource } from '../../object/resource-list.ts';
 import { parseSemanticVersion } from '../../object/semantic-version.ts';
 import { validateNodeSelector } from '../pod/validation/placement.ts';
 import { mustBeQualifiedName } from '../resource/device-names.ts';
-import { mustBeName, mustBeNamed } from '../rules/name-rules.ts';
+import { minorOf } from '../rules/minor-of.ts';
+import { mustBeName } from '../rules/name-rules.ts';
 import { nanosOf } from '../rules/numbers.ts';
 import { validateCapacity } from './capacity.ts';
 import { validateBinding } from './conditions-to-bind.ts';
-import { hasAtMost, mustBeDistinct } from './list-limits.ts';
+import { keyPath, validateConsumptions } from './counters.ts';
 import { validateTaints } from './taints.ts';
 
 /** One device of a slice. */
 
 const MAX_FACTS = 32;
 const MAX_VALUES = 48;
-const MAX_CONSUMPTIONS = 2;
 
-/** `ownNodes`: devices of the slice name their nodes themselves. Stored parts that are as before are not judged again. */
+/** `ownNodes`: devices of the slice name their nodes themselves. Stored taints that are as before are not judged again. */
 export function validateDevice(
   at: FieldPath,
   device: Device,
@@ -33,14 +28,13 @@ export function validateDevice(
   mustBeName(at.field('name'), device.name ?? '', 'dns-label');
   validateAmounts(at, device);
   for (const [path, name, attribute] of at.field('attributes').entries(attributes)) {
-    mustBeQualifiedName(at.field('attributes'), name);
+    mustBeQualifiedName(keyPath(at.field('attributes'), name), name);
     validateAttribute(path, attribute);
   }
-  if (!equal(capacity, old?.capacity))
-    for (const [path, name, amount] of at.field('capacity').entries(capacity)) {
-      mustBeQualifiedName(at.field('capacity'), name);
-      validateCapacity(path, amount, device.allowMultipleAllocations === true);
-    }
+  for (const [path, name, amount] of at.field('capacity').entries(capacity)) {
+    mustBeQualifiedName(keyPath(at.field('capacity'), name), name);
+    validateCapacity(path, amount, device.allowMultipleAllocations === true);
+  }
   if (!equal(taints, old?.taints)) validateTaints(at.field('taints'), taints);
   validateConsumptions(at.field('consumesCounters'), consumesCounters);
   validateNodes(at, device, ownNodes);
@@ -81,7 +75,8 @@ function validateAttribute(at: FieldPath, attribute: DeviceAttribute): void {
     if (attribute[name]?.length === 0) at.field(name).invalid([], 'must not be empty if specified');
   const values = [bool, int, string, version].filter((value) => value !== undefined);
   const given = values.length + listsOf(attribute).length;
-  if (given !== 1) at.invalid(given === 0 ? '' : attribute, 'exactly one value must be specified');
+  if (given === 0 && minorOf(at) < 35) at.required('exactly one value must be specified');
+  else if (given !== 1) at.invalid(given === 0 ? '' : attribute, 'exactly one value must be specified');
 }
 
 function mustBeShort(at: FieldPath, text = ''): void {
@@ -93,26 +88,6 @@ function mustBeVersion(at: FieldPath, text: string | undefined): void {
   if (parseSemanticVersion(text) === undefined)
     at.invalid(text, 'must be a string compatible with semver.org spec 2.0.0');
   mustBeShort(at, text);
-}
-
-const MAX_COUNTERS = 32;
-
-export function validateCounters(at: FieldPath, counters: Readonly<Record<string, Counter>> = {}): void {
-  const names = Object.keys(counters);
-  if (names.length === 0) at.required();
-  else if (hasAtMost(at, MAX_COUNTERS, names)) for (const name of names) mustBeName(at, name, 'dns-label');
-}
-
-function validateConsumptions(at: FieldPath, consumptions: readonly DeviceCounterConsumption[]): void {
-  if (!hasAtMost(at, MAX_CONSUMPTIONS, consumptions)) return;
-  for (const [path, { counterSet = '', counters }] of at.each(consumptions)) {
-    mustBeNamed(path.field('counterSet'), counterSet, 'dns-label');
-    validateCounters(path.field('counters'), counters);
-  }
-  mustBeDistinct(
-    at,
-    consumptions.map(({ counterSet = '' }) => counterSet),
-  );
 }
 
 const NODES =
@@ -128,7 +103,7 @@ function validateNodes(at: FieldPath, { nodeName, nodeSelector, allNodes }: Devi
   }
   if (nodeName === '') at.field('nodeName').invalid(nodeName, 'must not be empty');
   else if (nodeName !== undefined) mustBeName(at.field('nodeName'), nodeName, 'dns-subdomain');
-  if (nodeSelector !== undefined) validateNodeSelector(at.field('nodeSelector'), nodeSelector);
+  if (nodeSelector !== undefined) validateNodeSelector(at.field('nodeSelector'), nodeSelector, 32);
   if (allNodes === false) at.field('allNodes').invalid(allNodes, 'must be either unset or set to true');
   const ways = waysOf({
     nodeName: nodeName !== undefined && nodeName !== '',
@@ -151,8 +126,6 @@ function validateMappings(at: FieldPath, { nodeAllocatableResourceMappings, capa
     nodeAllocatableResourceMappings,
   )) {
     if (!isNativeResource(name)) item.invalid(name, 'must be a node allocatable resource name');
-    if (multiplier === undefined && key === undefined)
-      item.invalid('', 'at least one of allocationMultiplier or capacityKey must be set');
     if (multiplier !== undefined && nanosOf(multiplier) <= 0n)
       item.field('allocationMultiplier').invalid(multiplier, 'must be positive');
     if (key === '') item.field('capacityKey').invalid(key, 'capacityKey must not be an empty string');

@@ -6,12 +6,3 @@ export function hasAtMost(at: FieldPath, most: number, items: readonly unknown[]
   at.tooMany(items.length, most);
   return false;
 }
-
-/** Requires that no item appears twice. */
-export function mustBeDistinct(at: FieldPath, items: readonly string[]): void {
-  const seen = new Set<string>();
-  for (const [path, item] of at.each(items)) {
-    if (seen.has(item)) path.duplicate(item);
-    seen.add(item);
-  }
-}

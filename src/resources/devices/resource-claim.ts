@@ -15,7 +15,7 @@ import { DEFAULT_MINOR } from '../../version.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { validateNodeSelector } from '../pod/validation/placement.ts';
-import { mustBeDriverName, mustBePoolName } from '../resource/device-names.ts';
+import { mustBeDistinct, mustBeDriverName, mustBePoolName } from '../resource/device-names.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { mustBeConditions } from '../rules/condition-rules.ts';
 import { mustNotChange } from '../rules/immutable.ts';
@@ -31,8 +31,7 @@ import {
 } from './device-claim-spec.ts';
 import { MAX_CONFIGURATIONS, mustBeParameters, validateConfiguration } from './device-configuration.ts';
 import { compilingSelectors } from './device-selectors.ts';
-import { hasAtMost, mustBeDistinct } from './list-limits.ts';
-import { validateTolerations } from './taints.ts';
+import { hasAtMost } from './list-limits.ts';
 import { claimV1alpha3, claimV1beta1 } from './v1beta1.ts';
 
 export const resourceclaims = define<ResourceClaim>({
@@ -144,6 +143,7 @@ function validateConsumers(at: FieldPath, consumers: readonly ResourceClaimConsu
   mustBeDistinct(
     at,
     consumers.map(({ uid = '' }) => uid),
+    'uid',
   );
 }
 
@@ -180,7 +180,7 @@ function validateAllocation(
   if (hasAtMost(path.field('config'), 2 * MAX_CONFIGURATIONS, config))
     for (const [item, configuration] of path.field('config').each(config))
       validateAllocated(item, configuration, known);
-  if (nodeSelector !== undefined) validateNodeSelector(at.field('nodeSelector'), nodeSelector);
+  if (nodeSelector !== undefined) validateNodeSelector(at.field('nodeSelector'), nodeSelector, 32);
 }
 
 function validateResult(
@@ -191,7 +191,6 @@ function validateResult(
   mustBeRequestName(at.field('request'), result.request ?? '', known);
   validatePlace(at, result);
   validateBinding(at, result);
-  validateTolerations(at.field('tolerations'), result.tolerations);
 }
 
 const UID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -234,7 +233,7 @@ function validateDevices(
     if (data !== undefined) mustBeParameters(path.field('data'), data);
     if (networkData !== undefined) validateNetwork(path.field('networkData'), networkData);
   }
-  mustBeDistinct(at, devices.map(placeOf));
+  mustBeDistinct(at, devices.map(placeOf), 'deviceID');
 }
 
 const MAX_IPS = 16;

@@ -1,23 +1,20 @@
 import type { NodeSelector } from '../../api/types/core/v1.ts';
-import type {
-  CounterSet,
-  Device,
-  ResourceSlice,
-  ResourceSliceSpec,
-} from '../../api/types/resource/stored.ts';
+import type { Device, ResourceSlice, ResourceSliceSpec } from '../../api/types/resource/stored.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { goList, goText } from '../../object/go-value.ts';
 import { DEFAULT_MINOR } from '../../version.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { validateNodeSelector } from '../pod/validation/placement.ts';
-import { mustBeDriverName } from '../resource/device-names.ts';
+import { mustBeDistinct, mustBeDriverName } from '../resource/device-names.ts';
 import { validatePool } from '../resource/resource-slice.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { mustNotChange } from '../rules/immutable.ts';
-import { mustBeName, mustBeNamed } from '../rules/name-rules.ts';
-import { hasLists, validateCounters, validateDevice, waysOf } from './device.ts';
-import { hasAtMost, mustBeDistinct } from './list-limits.ts';
+import { minorOf } from '../rules/minor-of.ts';
+import { mustBeName } from '../rules/name-rules.ts';
+import { validateCounterSets, validateSharing } from './counters.ts';
+import { hasLists, validateDevice, waysOf } from './device.ts';
+import { hasAtMost } from './list-limits.ts';
 import { setTaintDefaults } from './taints.ts';
 import { sliceV1alpha3, sliceV1beta1 } from './v1beta1.ts';
 
@@ -69,7 +66,11 @@ export const resourceslices = define<ResourceSlice>({
     tracksGeneration: true,
     returnsDeletedObject: true,
     defaults: ({ spec = {} }) => {
-      for (const { taints } of spec.devices ?? []) setTaintDefaults(taints);
+      for (const { taints, nodeAllocatableResourceMappings } of spec.devices ?? []) {
+        setTaintDefaults(taints);
+        for (const mapping of Object.values(nodeAllocatableResourceMappings ?? {}))
+          mapping.allocationMultiplier ??= '1';
+      }
     },
     validate: checked(validate),
     validateUpdate: checkedUpdate(validateUpdate),
@@ -83,9 +84,8 @@ export const resourceslices = define<ResourceSlice>({
 });
 
 const MAX_DEVICES = 128;
-/** Where taints, counters or lists make devices larger. */
+/** Where taints, counters or lists make devices larger, since 1.35. */
 const MAX_LARGE_DEVICES = 64;
-const MAX_COUNTER_SETS = 8;
 
 const isLarge = (device: Device): boolean =>
   (device.taints ?? []).length > 0 || (device.consumesCounters ?? []).length > 0 || hasLists(device);
@@ -96,8 +96,7 @@ function validate(root: FieldPath, { spec = {} }: ResourceSlice, old?: ResourceS
   mustBeDriverName(at.field('driver'), spec.driver ?? '');
   validatePool(at.field('pool'), spec.pool ?? {});
   validateNodes(at, spec);
-  if (spec.sharedCounters !== undefined && spec.devices !== undefined)
-    at.invalid('', 'only one of `sharedCounters` or `devices` is allowed');
+  validateSharing(at, spec);
   validateDevices(at.field('devices'), devices, { spec, old: old?.spec?.devices ?? [] });
   validateCounterSets(at.field('sharedCounters'), sharedCounters);
 }
@@ -107,7 +106,8 @@ function validateDevices(
   devices: readonly Device[],
   { spec, old }: { readonly spec: ResourceSliceSpec; readonly old: readonly Device[] },
 ): void {
-  if (!hasAtMost(at, devices.some(isLarge) ? MAX_LARGE_DEVICES : MAX_DEVICES, devices)) return;
+  const most = minorOf(at) >= 35 && devices.some(isLarge) ? MAX_LARGE_DEVICES : MAX_DEVICES;
+  if (!hasAtMost(at, most, devices)) return;
   const ownNodes = spec.perDeviceNodeSelection === true;
   const before = new Map(old.map((device) => [device.name, device]));
   for (const [path, device] of at.each(devices))
@@ -115,18 +115,7 @@ function validateDevices(
   mustBeDistinct(
     at,
     devices.map(({ name = '' }) => name),
-  );
-}
-
-function validateCounterSets(at: FieldPath, sets: readonly CounterSet[]): void {
-  if (!hasAtMost(at, MAX_COUNTER_SETS, sets)) return;
-  for (const [path, { name = '', counters }] of at.each(sets)) {
-    mustBeNamed(path.field('name'), name, 'dns-label');
-    validateCounters(path.field('counters'), counters);
-  }
-  mustBeDistinct(
-    at,
-    sets.map(({ name = '' }) => name),
+    'name',
   );
 }
 
@@ -164,7 +153,7 @@ function validateNodes(at: FieldPath, spec: ResourceSliceSpec): void {
 /** One term only: selectors of slices are merged when a claim gets devices of several. */
 function validateSelector(at: FieldPath, selector: NodeSelector): void {
   const terms = selector.nodeSelectorTerms ?? [];
-  validateNodeSelector(at, selector);
+  validateNodeSelector(at, selector, 32);
   if (terms.length === 1) return;
   const value = goText(goList('core.NodeSelectorTerm', terms));
   at.field('nodeSelectorTerms').invalid(value, 'must have exactly one node selector term');

@@ -1,10 +1,12 @@
 import type { DeviceTaint, DeviceToleration } from '../../api/types/resource/stored.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkLabelValue, checkQualifiedName } from '../../object/text-formats.ts';
+import { minorOf } from '../rules/minor-of.ts';
 import { hasAtMost } from './list-limits.ts';
 
 /** Taints of devices, which tolerations of requests overcome. */
 
+/** Four until 1.34. */
 const MAX_TAINTS = 16;
 
 /** The server says when a taint was added, unless its author does. */
@@ -16,7 +18,7 @@ export function setTaintDefaults(
 }
 
 export function validateTaints(at: FieldPath, taints: readonly DeviceTaint[] = []): void {
-  if (!hasAtMost(at, MAX_TAINTS, taints)) return;
+  if (!hasAtMost(at, minorOf(at) < 35 ? 4 : MAX_TAINTS, taints)) return;
   for (const [path, taint] of at.each(taints)) validateTaint(path, taint);
 }
 

@@ -5,6 +5,7 @@ import type {
   ResourceClaim,
   ResourceClaimTemplate,
   ResourceSlice,
+  ResourceSliceSpec,
 } from '../../api/types/resource/stored.ts';
 import type * as v1alpha3 from '../../api/types/resource/v1alpha3.ts';
 import type * as v1beta1 from '../../api/types/resource/v1beta1.ts';
@@ -43,13 +44,23 @@ export const templateV1beta1: Conversion = {
 export const sliceV1beta1: Conversion = {
   toStorage: ({ spec, ...slice }: v1beta1.ResourceSlice) => ({
     ...slice,
-    ...(spec?.devices == null ? { spec } : { spec: { ...spec, devices: spec.devices.map(toDevice) } }),
+    ...(spec === undefined ? {} : { spec: toSliceSpec(spec) }),
   }),
   fromStorage: ({ spec, ...slice }: ResourceSlice) => ({
     ...slice,
     ...(spec?.devices == null ? { spec } : { spec: { ...spec, devices: spec.devices.map(fromDevice) } }),
   }),
 };
+
+/** In v1beta1, an empty name of a node and `false` are as if they were absent. */
+function toSliceSpec({ nodeName, allNodes, devices, ...spec }: v1beta1.ResourceSliceSpec): ResourceSliceSpec {
+  return {
+    ...spec,
+    ...(nodeName ? { nodeName } : {}),
+    ...(allNodes === true ? { allNodes } : {}),
+    ...(devices == null ? {} : { devices: devices.map(toDevice) }),
+  };
+}
 
 type Spec<R> = { devices?: { requests?: R[] | null } };
 

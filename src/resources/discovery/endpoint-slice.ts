@@ -14,8 +14,9 @@ import { checkLabelValue, checkName, checkQualifiedName } from '../../object/tex
 import { age } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { checked } from '../rules/checked.ts';
-import { mustNotBeSpecialIp } from '../rules/ip-rules.ts';
+import { mustBeCanonicalIp, mustBeIp, mustNotBeSpecialIp } from '../rules/ip-rules.ts';
 import { ipWarningsSince33, warningsOfEach } from '../rules/ip-warnings.ts';
+import { minorOf } from '../rules/minor-of.ts';
 import { mustBeName, mustBeNamed } from '../rules/name-rules.ts';
 
 const table: Table<EndpointSlice> = {
@@ -87,11 +88,14 @@ const MAX_ADDRESSES = 100;
 const MAX_PORTS = 20_000;
 const MAX_ZONES = 8;
 
-function validate(at: FieldPath, slice: EndpointSlice): void {
+/** Since 1.33, endpoints that are as before are not judged again. */
+function validate(at: FieldPath, slice: EndpointSlice, old?: EndpointSlice): void {
   const endpoints = slice.endpoints ?? [];
   const ports = slice.ports ?? [];
-  if (endpoints.length > MAX_ENDPOINTS) at.field('endpoints').tooMany(endpoints.length, MAX_ENDPOINTS);
-  else
+  const isKnown = minorOf(at) >= 33 && old !== undefined && equal(slice.endpoints, old.endpoints);
+  if (endpoints.length > MAX_ENDPOINTS && !isKnown)
+    at.field('endpoints').tooMany(endpoints.length, MAX_ENDPOINTS);
+  else if (!isKnown)
     for (const [path, endpoint] of at.field('endpoints').each(endpoints))
       validateEndpoint(path, endpoint, slice.addressType ?? '');
   if (ports.length > MAX_PORTS) at.field('ports').tooMany(ports.length, MAX_PORTS);
@@ -104,7 +108,9 @@ function validateEndpoint(at: FieldPath, endpoint: Endpoint, type: string): void
   const path = at.field('addresses');
   if (addresses.length === 0) path.required('must contain at least 1 address');
   else if (addresses.length > MAX_ADDRESSES) path.tooMany(addresses.length, MAX_ADDRESSES);
-  for (const [item, address] of path.each(addresses)) validateAddress(item, address, type);
+  for (const [item, address] of path.each(addresses))
+    if (type !== 'FQDN' && minorOf(at) >= 33) validateIp({ list: path, item }, address, type);
+    else validateAddress(item, address, type);
   if (nodeName !== undefined) mustBeName(at.field('nodeName'), nodeName, 'dns-subdomain');
   if (hostname !== undefined) mustBeName(at.field('hostname'), hostname, 'dns-label');
   validateHints(at.field('hints').field('forZones'), hints?.forZones ?? []);
@@ -120,6 +126,22 @@ function validateAddress(at: FieldPath, address: string, type: string): void {
   const family = type === 'IPv4' ? 4 : 6;
   if (parseIp(address)?.family !== family) at.invalid(address, `must be a valid ${type} address`);
   mustNotBeSpecialIp(at, address);
+}
+
+/** Since 1.33: IPv6 in canonical form alone. An address of the other family is a mistake of the list. */
+function validateIp(
+  at: { readonly list: FieldPath; readonly item: FieldPath },
+  address: string,
+  type: string,
+): void {
+  if (type !== 'IPv4' && type !== 'IPv6') return;
+  const found = at.item.found;
+  if (type === 'IPv6') mustBeCanonicalIp(at.item, address);
+  else mustBeIp(at.item, address);
+  if (at.item.found > found) return;
+  if (parseIp(address)?.family !== (type === 'IPv4' ? 4 : 6))
+    at.list.invalid(address, `must be an ${type} address`);
+  mustNotBeSpecialIp(at.item, address);
 }
 
 /** At least two labels; a trailing dot is allowed. Reports one mistake. */

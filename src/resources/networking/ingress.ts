@@ -20,7 +20,7 @@ import {
   resetLoadBalancerStatus,
   validateIngressPoint,
 } from '../load-balancer-status.ts';
-import { checked, type Ratchet, ratchetOf } from '../rules/checked.ts';
+import { checked, checkedUpdate, type Ratchet, ratchetOf } from '../rules/checked.ts';
 import { mustBeName, mustBeNamed } from '../rules/name-rules.ts';
 import { validateObjectReference } from './ingress-class.ts';
 
@@ -85,7 +85,7 @@ export const ingresses = define<Ingress>({
     loadBalancerStatusView({
       served: { group: 'networking.k8s.io', version: 'v1', kind: 'Ingress' },
       type: 'networking/v1.Ingress',
-      validate: checked(validateStatus),
+      validate: checkedUpdate(validateStatus),
     }),
   ],
   table,
@@ -129,9 +129,10 @@ function validateCreate(at: FieldPath, { metadata, spec }: Ingress): void {
   path.invalid(annotation, 'must match `ingressClassName` when both are specified');
 }
 
-function validateStatus(at: FieldPath, { status }: Ingress): void {
+function validateStatus(at: FieldPath, { status }: Ingress, { status: old }: Ingress): void {
   const path = at.field('status').field('loadBalancer').field('ingress');
-  for (const [item, point] of path.each(status?.loadBalancer?.ingress)) validateIngressPoint(item, point);
+  for (const [item, point] of path.each(status?.loadBalancer?.ingress))
+    validateIngressPoint(item, point, old?.loadBalancer?.ingress);
 }
 
 /** A name, or `*.` and a name. */

@@ -1,11 +1,13 @@
 import type { IPAddress } from '../../api/types/networking/v1beta1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { readStrictIp } from '../../object/ip.ts';
+import { DEFAULT_MINOR } from '../../version.ts';
 import { NONE } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { goParentReference } from '../rules/go-structs.ts';
 import { mustNotChange } from '../rules/immutable.ts';
+import { mustBeCanonicalIp } from '../rules/ip-rules.ts';
 import { mustBeName, mustBeNamed } from '../rules/name-rules.ts';
 
 export const ipaddresses = define<IPAddress>({
@@ -53,6 +55,10 @@ function validate(at: FieldPath, { metadata, spec }: IPAddress): void {
 
 function mustBeAddress(at: FieldPath, name: string): void {
   if (name === '') return;
+  if ((at.isOn.minor ?? DEFAULT_MINOR) >= 33) {
+    mustBeCanonicalIp(at, name);
+    return;
+  }
   const reading = readStrictIp(name);
   if (reading.kind === 'bad') at.invalid(name, reading.why);
   else if (reading.canonical !== name) at.invalid(name, 'must be a canonical format IP address');

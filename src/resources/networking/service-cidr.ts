@@ -7,6 +7,7 @@ import { DEFAULT_MINOR } from '../../version.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
+import { mustBeCanonicalCidr } from '../rules/ip-rules.ts';
 
 export const servicecidrs = define<ServiceCIDR>({
   group: 'networking.k8s.io',
@@ -29,7 +30,10 @@ export const servicecidrs = define<ServiceCIDR>({
     ],
   },
   strategy: {
-    validate: checked((at, { spec }) => validateRanges(at.field('spec').field('cidrs'), spec?.cidrs ?? [])),
+    validate: checked((at, { spec }) => {
+      const rule = (at.isOn.minor ?? DEFAULT_MINOR) < 33 ? validateRanges : mustBeRanges;
+      rule(at.field('spec').field('cidrs'), spec?.cidrs ?? []);
+    }),
     validateUpdate: checkedUpdate((at, { spec }, old) =>
       mustKeepRanges(at.field('spec').field('cidrs'), spec?.cidrs ?? [], old.spec?.cidrs ?? []),
     ),
@@ -48,17 +52,27 @@ function mustKeepRanges(at: FieldPath, cidrs: readonly string[], old: readonly s
     if (index < old.length && cidr !== old[index]) path.invalid(cidr, 'field is immutable');
 }
 
-/** One range, or one for each IP family. */
+/** One range, or one for each IP family: each of them is judged, and then both, since Kubernetes 1.33. */
+function mustBeRanges(at: FieldPath, cidrs: readonly string[]): void {
+  if (cidrs.length === 0 || cidrs.length > 2) {
+    validateRanges(at, cidrs);
+    return;
+  }
+  for (const [path, cidr] of at.each(cidrs)) mustBeCanonicalCidr(path, cidr);
+  const [first, second] = cidrs.map((cidr) => parseCidr(cidr)?.family);
+  if (first !== undefined && first === second) at.invalid(cidrs, ONE_A_FAMILY);
+}
+
+const ONE_A_FAMILY =
+  'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64';
+
 function validateRanges(at: FieldPath, cidrs: readonly string[]): void {
   const struct = goText(goStruct('networking.ServiceCIDRSpec', { CIDRs: cidrs }));
   const families = new Set(cidrs.map((cidr) => parseCidr(cidr)?.family));
   if (cidrs.length === 0) at.required('at least one CIDR required');
   else if (cidrs.length > 2) at.invalid(struct, 'may only hold up to 2 values');
   else if (cidrs.length === 2 && (families.size < 2 || families.has(undefined)))
-    at.invalid(
-      struct,
-      'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64',
-    );
+    at.invalid(struct, ONE_A_FAMILY);
   else for (const [path, cidr] of at.each(cidrs)) mustBeCanonical(path, cidr);
 }
 

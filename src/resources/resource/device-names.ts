@@ -1,8 +1,7 @@
-import type { Minor } from '../../api/emulation.ts';
 import { counted } from '../../object/field-errors.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkName } from '../../object/text-formats.ts';
-import { DEFAULT_MINOR } from '../../version.ts';
+import { minorOf } from '../rules/minor-of.ts';
 
 /** Names in the API of dynamic resources, and lists of a limited size. */
 
@@ -67,8 +66,6 @@ function mustBeNameOrDomainAndName(at: FieldPath, name: string): void {
   }
 }
 
-const minorOf = ({ isOn: { minor = DEFAULT_MINOR } }: FieldPath): Minor => minor;
-
 export function mustBeFullyQualifiedName(at: FieldPath, name: string): void {
   mustBeQualifiedName(at, name);
   if (name.includes('/')) return;
@@ -107,12 +104,13 @@ export function mustHaveAtMost(at: FieldPath, most: number, items: readonly unkn
 
 /**
  * Requires unique keys; unlike in other lists, also for empty keys. `field`: the field with the key, unless items are keys
- * themselves.
+ * themselves. Since 1.35, the item is named rather than its key.
  */
 export function mustBeDistinct(at: FieldPath, keys: readonly string[], field?: string): void {
   const seen = new Set<string>();
+  const namesItem = field === undefined || minorOf(at) >= 35;
   for (const [path, key] of at.each(keys)) {
-    if (seen.has(key)) (field === undefined ? path : path.field(field)).duplicate(key);
+    if (seen.has(key)) (namesItem ? path : path.field(field)).duplicate(key);
     seen.add(key);
   }
 }

@@ -1,5 +1,11 @@
 import type { FieldPath } from '../../object/field-path.ts';
-import { type IpAddress, parseIp, readStrictCidr, readStrictIp } from '../../object/ip.ts';
+import {
+  type IpAddress,
+  parseIp,
+  readStrictCidr,
+  readStrictIp,
+  type StrictReading,
+} from '../../object/ip.ts';
 import { checkCidr, checkIp } from '../../object/text-formats.ts';
 import { type Ratchet, ratchetOf } from './checked.ts';
 
@@ -11,6 +17,24 @@ const STRICT = 'StrictIPCIDRValidation';
 export function mustBeIp(at: FieldPath, address: string): void {
   const wrong = checkIp(address);
   at.invalidFor(address, wrong.length === 0 && at.isOn(STRICT) ? ambiguousIp(address) : wrong);
+}
+
+/** Good in each version: an address that all programs read alike, and write so. */
+export function mustBeCanonicalIp(at: FieldPath, address: string): void {
+  const wrong = checkIp(address);
+  mustBeRead(at, address, wrong.length === 0 ? ambiguousIp(address) : wrong, readStrictIp(address));
+}
+
+/** Likewise a range of addresses. */
+export function mustBeCanonicalCidr(at: FieldPath, range: string): void {
+  const wrong = checkCidr(range);
+  mustBeRead(at, range, wrong.length === 0 ? ambiguousCidr(range) : wrong, readStrictCidr(range));
+}
+
+function mustBeRead(at: FieldPath, text: string, problems: readonly string[], reading: StrictReading): void {
+  if (problems.length > 0) at.invalidFor(text, problems);
+  else if (reading.kind === 'good' && reading.canonical !== text)
+    at.invalid(text, `must be in canonical form (${JSON.stringify(reading.canonical)})`);
 }
 
 export function mustBeCidr(at: FieldPath, range: string): void {

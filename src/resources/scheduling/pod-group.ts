@@ -59,6 +59,8 @@ type Group = Omit<PodGroupSpec, 'podGroupTemplateRef'>;
 
 const MAX_TOPOLOGIES = 1;
 const MAX_CLAIMS = 4;
+/** Higher ones are those of the system. */
+const MAX_PRIORITY = 1_000_000_000;
 const DISRUPTION_MODES = ['Pod', 'PodGroup'];
 
 export function validateGroup(at: FieldPath, group: Group): void {
@@ -71,6 +73,9 @@ export function validateGroup(at: FieldPath, group: Group): void {
     for (const [path, { key = '' }] of places.each(topology)) mustBeLabelKey(path.field('key'), key);
   validateClaims(at.field('resourceClaims'), resourceClaims);
   mustBeOneOf(at.field('disruptionMode'), disruptionMode, DISRUPTION_MODES);
+  const { priority } = group;
+  if (priority !== undefined && priority > MAX_PRIORITY)
+    at.field('priority').invalid(priority, `must be less than or equal to ${MAX_PRIORITY}`);
   if (priorityClassName !== '') mustBeName(at.field('priorityClassName'), priorityClassName, 'dns-subdomain');
 }
 
@@ -105,12 +110,12 @@ function validateStatus(root: FieldPath, { spec, status = {} }: PodGroup): void 
   mustBeConditions(at.field('conditions'), status.conditions);
   const claims = new Set((spec?.resourceClaims ?? []).map(({ name }) => name));
   const names = new UniqueNames();
-  for (const [path, { name = '', resourceClaimName }] of at
-    .field('resourceClaimStatuses')
-    .each(status.resourceClaimStatuses)) {
+  const list = at.field('resourceClaimStatuses');
+  if (!hasAtMost(list, MAX_CLAIMS, status.resourceClaimStatuses ?? [])) return;
+  for (const [path, { name = '', resourceClaimName }] of list.each(status.resourceClaimStatuses)) {
     if (!claims.has(name))
       path.field('name').invalid(name, 'must match the name of an entry in `spec.resourceClaims`');
-    names.add(path.field('name'), name);
+    names.add(path, name);
     if (resourceClaimName !== undefined)
       mustBeName(path.field('resourceClaimName'), resourceClaimName, 'dns-subdomain');
   }

@@ -6,7 +6,7 @@ import { column, define, nameColumn } from '../define.ts';
 import { hasAtMost } from '../devices/list-limits.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { mustNotChange } from '../rules/immutable.ts';
-import { mustBeNamed } from '../rules/name-rules.ts';
+import { mustBeName } from '../rules/name-rules.ts';
 import { MAX_GROUPS, validateControllerRef, validatePolicy } from './gang-policy.ts';
 
 /** Workloads as 1.35 alone has them: with their groups, which later versions make objects of their own. */
@@ -50,18 +50,18 @@ function validateGroups(at: FieldPath, groups: readonly PodGroup[]): void {
   const names = new Set<string>();
   for (const [path, group] of at.each(groups)) {
     const { name = '', policy = {} } = group;
-    mustBeNamed(path.field('name'), name, 'dns-label');
-    if (names.has(name)) path.duplicate(group);
+    mustBeName(path.field('name'), name, 'dns-label');
+    if (names.has(name)) path.field('name').duplicate(name);
     names.add(name);
     validatePolicy<PodGroupPolicy>(path.field('policy'), policy);
   }
 }
 
+/** Kubernetes reports these fields without their paths. */
 function validateUpdate(root: FieldPath, { spec = {} }: Workload, old: Workload): void {
-  const at = root.field('spec');
   const before = old.spec ?? {};
   if (before.controllerRef !== undefined)
-    mustNotChange(at.field('controllerRef'), spec.controllerRef, before.controllerRef);
+    mustNotChange(root.field('controllerRef'), spec.controllerRef, before.controllerRef);
   if (!equal(spec.podGroups, before.podGroups))
-    at.field('podGroups').invalid(spec.podGroups, 'field is immutable');
+    root.field('podGroups').invalid(spec.podGroups, 'field is immutable');
 }

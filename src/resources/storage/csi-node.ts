@@ -1,11 +1,12 @@
 import type { CSINode, CSINodeDriver } from '../../api/types/storage/v1.ts';
-import { equal } from '../../object/equality.ts';
+import { equalExcept } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkQualifiedName } from '../../object/text-formats.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { goNodeDriver } from '../rules/go-structs.ts';
+import { minorOf } from '../rules/minor-of.ts';
 import { mustBeNonNegative } from '../rules/numbers.ts';
 import { mustBeDriverName } from './csi-driver.ts';
 
@@ -58,11 +59,13 @@ function validateTopologyKeys(at: FieldPath, keys: readonly string[]): void {
   }
 }
 
-/** Drivers come and go, but one that stays does not change. */
+/** Drivers come and go, but one that stays does not change, except for how many volumes it can attach (since 1.33). */
 function validateUpdate(root: FieldPath, { spec }: CSINode, { spec: old }: CSINode): void {
   const before = new Map((old?.drivers ?? []).map((driver) => [driver.name, driver]));
+  const ignored = root.isOn('MutableCSINodeAllocatableCount') ? ['allocatable'] : [];
   const isChanged = (driver: CSINodeDriver): boolean =>
-    before.has(driver.name) && !equal(before.get(driver.name), driver);
+    before.has(driver.name) && !equalExcept(driver, before.get(driver.name) ?? {}, ignored);
+  const at = minorOf(root) < 33 ? root.field('CSINodeDriver') : root.field('spec').field('drivers');
   for (const driver of spec?.drivers ?? [])
-    if (isChanged(driver)) root.field('CSINodeDriver').invalid(goNodeDriver(driver), 'field is immutable');
+    if (isChanged(driver)) at.invalid(goNodeDriver(driver), 'field is immutable');
 }

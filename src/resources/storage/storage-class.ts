@@ -7,6 +7,7 @@ import { column, define, nameColumn } from '../define.ts';
 import { deprecatedLabel } from '../pod/placement-warnings.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { mustNotChange } from '../rules/immutable.ts';
+import { minorOf } from '../rules/minor-of.ts';
 import { mustBeOneOf } from '../rules/name-rules.ts';
 import { mustBeProvisioner, mustKeepFields, nameCell, validateParameters } from './classes.ts';
 
@@ -44,12 +45,15 @@ export const storageclasses = define<StorageClass>({
     returnsDeletedObject: true,
     validate: checked(validate),
     validateUpdate: checkedUpdate((at, storage, old) => {
-      mustKeepFields(at, storage, old, ['parameters', 'provisioner', 'reclaimPolicy']);
+      if (minorOf(at) < 36) mustKeepFields(at, storage, old, KEPT);
+      else for (const field of KEPT) mustNotChange(at.field(field), storage[field], old[field]);
       mustNotChange(at.field('volumeBindingMode'), storage.volumeBindingMode, old.volumeBindingMode);
     }),
     warnings,
   },
 });
+
+const KEPT = ['parameters', 'provisioner', 'reclaimPolicy'] as const;
 
 /** Volumes made on demand are never recycled, though the type has the value. */
 const RECLAIM_POLICIES = ['Delete', 'Retain'];

@@ -9,6 +9,7 @@ import { validateInlineVolumeSpec } from '../core/persistent-volume/validate.ts'
 import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';
 import { mustBeName } from '../rules/name-rules.ts';
+import { mustBeWithin } from '../rules/numbers.ts';
 import { byteLengthOf } from './classes.ts';
 import { mustBeDriverName } from './csi-driver.ts';
 
@@ -73,12 +74,16 @@ function validateSource(at: FieldPath, source: VolumeAttachmentSource): void {
 
 const MAX_METADATA_BYTES = 256 * 1024;
 const MAX_MESSAGE_BYTES = 1024;
+const CODES = { least: 0, most: 2 ** 31 - 1 };
 
 function validateStatus(at: FieldPath, status: VolumeAttachmentStatus): void {
   if (byteLengthOf(status.attachmentMetadata ?? {}) > MAX_METADATA_BYTES)
     at.field('attachmentMetadata').tooLong(MAX_METADATA_BYTES);
   // The limit Kubernetes names is not the one it applies.
-  for (const field of ['attachError', 'detachError'] as const)
-    if (Buffer.byteLength(status[field]?.message ?? '') > MAX_MESSAGE_BYTES)
+  for (const field of ['attachError', 'detachError'] as const) {
+    const { message = '', errorCode } = status[field] ?? {};
+    if (Buffer.byteLength(message) > MAX_MESSAGE_BYTES)
       at.field(field).field('message').tooLong(MAX_METADATA_BYTES);
+    mustBeWithin(at.field(field).field('errorCode'), errorCode, CODES);
+  }
 }

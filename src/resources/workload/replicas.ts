@@ -85,6 +85,7 @@ export function validateReplicaStatus(root: FieldPath, { status = {} }: Replicat
     'fullyLabeledReplicas',
     'readyReplicas',
     'availableReplicas',
+    'terminatingReplicas',
     'observedGeneration',
   ]);
   mustBeSharesOfReplicas(at, status, ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas']);

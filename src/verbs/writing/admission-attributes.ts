@@ -24,6 +24,7 @@ export function toAttributes(
     // A real write decides by the stored objects.
     ...(dryRun && foreseen !== undefined ? { foreseen } : {}),
     user: author.user,
+    ...(request?.verb === undefined ? {} : { verb: request.verb }),
     ...(caller === undefined ? {} : { caller }),
     warn: (text) => request?.warn(text),
     annotate: (key, value, level) => request?.audit?.annotate(key, value, level),

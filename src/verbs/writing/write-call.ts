@@ -40,6 +40,7 @@ interface Author {
 
 /** The part of a request that its write needs. */
 interface WriteRequest {
+  readonly verb?: string;
   /** Options for webhooks. */
   readonly query: URLSearchParams;
   readonly receivedBytes: number;

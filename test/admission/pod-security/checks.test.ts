@@ -210,6 +210,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
   procMount: [false, true].map((relaxes) => ({
     name: `unmasked${relaxes ? ' in a pod with users of its own' : ''}`,
     relaxes,
+    since: 34,
     spec: {
       hostUsers: false,
       containers: containers({}, { procMount: 'Default' }, { procMount: 'Unmasked' }, { procMount: 'other' }),
@@ -224,6 +225,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
         }),
   })),
   restrictedVolumes: [
+    { name: 'an image', spec: { volumes: [{ name: 'v', image: { reference: 'i' } }] } },
     {
       name: 'those of this cluster',
       spec: {
@@ -461,6 +463,8 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
         ['net.ipv4.tcp_fin_timeout', 29],
         ['net.ipv4.tcp_keepalive_intvl', 29],
         ['net.ipv4.tcp_keepalive_probes', 29],
+        ['net.ipv4.tcp_rmem', 32],
+        ['net.ipv4.tcp_wmem', 32],
       ] as const
     ).flatMap(([sysctl, since]): Case[] => {
       const spec = { securityContext: { sysctls: [{ name: sysctl }] } };
@@ -472,6 +476,26 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       };
       return [{ name: sysctl, spec, since }, ...(since === 0 ? [] : [before])];
     }),
+  ],
+  hostProbesAndHostLifecycle: [
+    {
+      name: 'hosts of probes and of hooks',
+      spec: {
+        containers: [
+          { name: 'c', livenessProbe: { httpGet: { port: 80, host: 'b' } } },
+          { name: 'a', lifecycle: { preStop: { tcpSocket: { port: 80, host: 'a' } } } },
+          { name: 'quiet', readinessProbe: { httpGet: { port: 80 } } },
+        ],
+      },
+      expected: ['probe or lifecycle host', 'containers "a", "c" use probe or lifecycle hosts "a", "b"'],
+    },
+  ],
+  procMount_restricted: [
+    {
+      name: 'an unmasked one in a pod with users of its own',
+      spec: { hostUsers: false, containers: containers({ procMount: 'Unmasked' }) },
+      expected: ['procMount', 'container "a" must not set securityContext.procMount to "Unmasked"'],
+    },
   ],
   windowsHostProcess: [
     {
@@ -506,6 +530,38 @@ test.each(ALL_CASES)('%s', (_, id, { annotations, spec, since, relaxes, expected
   expect(found.map(({ reason, detail }) => [reason, detail])).toEqual(
     expected === undefined ? [] : [expected],
   );
+});
+
+test.each<[version: number, emulated: number | undefined, found: number]>([
+  [33, undefined, 0],
+  [34, undefined, 1],
+  [LATEST, 33, 0],
+  [LATEST, 34, 1],
+])(
+  'a policy of version %d, by a server of version %s: hosts of probes are %d violations',
+  (version, emulated, found) => {
+    const spec = { containers: [{ name: 'a', livenessProbe: { tcpSocket: { port: 80, host: 'db' } } }] };
+    const evaluator = new Evaluator(ALL_CHECKS, emulated);
+    const pod = toCheckedPod({}, spec, false);
+    expect(evaluator.violationsOf({ level: 'baseline', version }, pod)).toHaveLength(found);
+  },
+);
+
+test.each<[version: number, level: 'baseline' | 'restricted', reasons: string[]]>([
+  [34, 'baseline', ['procMount']],
+  [35, 'baseline', []],
+  [34, 'restricted', ['procMount', 'runAsNonRoot != true', 'runAsUser=0']],
+  [35, 'restricted', ['procMount']],
+])('a pod with users of its own, by a policy of version %d and level %s', (version, level, reasons) => {
+  const quiet = {
+    allowPrivilegeEscalation: false,
+    capabilities: { drop: ['ALL'] },
+    seccompProfile: { type: 'RuntimeDefault' },
+  };
+  const securityContext = { ...quiet, procMount: 'Unmasked', runAsUser: 0 };
+  const pod = toCheckedPod({}, { hostUsers: false, containers: [{ name: 'a', securityContext }] }, false);
+  const found = new Evaluator(ALL_CHECKS).violationsOf({ level, version }, pod);
+  expect(found.map(({ reason }) => reason)).toEqual(reasons);
 });
 
 test('every check is tried', () => {

@@ -2,6 +2,7 @@ import type { Volume } from '../../../api/types/core/v1.ts';
 import {
   type Check,
   type CheckedContainer,
+  exceptOwnUsers,
   type FindViolation,
   named,
   namesOf,
@@ -94,19 +95,52 @@ export const windowsHostProcess: Check = {
 
 const mountOf = ({ context }: CheckedContainer): string => context.procMount ?? 'Default';
 
+const findMount: FindViolation = ({ containers, hasOwnUsers }) => {
+  const bad = hasOwnUsers ? [] : containers.filter((container) => mountOf(container) !== 'Default');
+  if (bad.length === 0) return undefined;
+  const mounts = quoted(sorted(bad.map(mountOf)));
+  const who = named('container', namesOf(bad));
+  return { reason: 'procMount', detail: `${who} must not set securityContext.procMount to ${mounts}` };
+};
+
 /** Runtimes hide parts of /proc from containers; pods must not undo that. */
 export const procMount: Check = {
   id: 'procMount',
   level: 'baseline',
   versions: [
+    { since: 0, find: findMount },
+    { since: 35, find: exceptOwnUsers(findMount) },
+  ],
+};
+
+export const procMountRestricted: Check = {
+  id: 'procMount_restricted',
+  level: 'restricted',
+  versions: [{ since: 35, find: findMount, overrides: [procMount.id] }],
+};
+
+/** Of all that a node asks on behalf of a container. */
+function hostsOf({ spec }: CheckedContainer): string[] {
+  const { livenessProbe, readinessProbe, startupProbe, lifecycle } = spec;
+  return [livenessProbe, readinessProbe, startupProbe, lifecycle?.postStart, lifecycle?.preStop]
+    .flatMap((asked) => [asked?.httpGet?.host ?? '', asked?.tcpSocket?.host ?? ''])
+    .filter((host) => host !== '');
+}
+
+/** Nodes ask other hosts than the pod with rights of their own. */
+export const hostProbes: Check = {
+  id: 'hostProbesAndHostLifecycle',
+  level: 'baseline',
+  versions: [
     {
-      since: 0,
-      find: ({ containers, hasOwnUsers }) => {
-        const bad = hasOwnUsers ? [] : containers.filter((container) => mountOf(container) !== 'Default');
+      since: 34,
+      find: ({ containers }) => {
+        const bad = containers.filter((container) => hostsOf(container).length > 0);
         if (bad.length === 0) return undefined;
-        const mounts = quoted(sorted(bad.map(mountOf)));
-        const who = named('container', namesOf(bad));
-        return { reason: 'procMount', detail: `${who} must not set securityContext.procMount to ${mounts}` };
+        const who = named('container', sorted(namesOf(bad)));
+        const reason = 'probe or lifecycle host';
+        const detail = `${who} ${bad.length === 1 ? 'uses' : 'use'} ${named(reason, sorted(bad.flatMap(hostsOf)))}`;
+        return { reason, detail };
       },
     },
   ],
@@ -128,6 +162,7 @@ const SAFE_1_29 = [
   'net.ipv4.tcp_keepalive_intvl',
   'net.ipv4.tcp_keepalive_probes',
 ];
+const SAFE_1_32 = [...SAFE_1_29, 'net.ipv4.tcp_rmem', 'net.ipv4.tcp_wmem'];
 
 const findBeyond =
   (safe: readonly string[]): FindViolation =>
@@ -144,6 +179,7 @@ export const sysctls: Check = {
     { since: 0, find: findBeyond(SAFE_1_0) },
     { since: 27, find: findBeyond(SAFE_1_27) },
     { since: 29, find: findBeyond(SAFE_1_29) },
+    { since: 32, find: findBeyond(SAFE_1_32) },
   ],
 };
 
@@ -155,6 +191,7 @@ const ALLOWED: readonly VolumeType[] = [
   'downwardAPI',
   'emptyDir',
   'ephemeral',
+  'image',
   'persistentVolumeClaim',
   'projected',
   'secret',

@@ -1,6 +1,7 @@
 import {
   type Check,
   type CheckedContainer,
+  exceptOwnUsers,
   exceptWindows,
   type FindViolation,
   named,
@@ -142,7 +143,10 @@ const findRoot: FindViolation = ({ context, containers, hasOwnUsers }) => {
 export const runAsNonRoot: Check = {
   id: 'runAsNonRoot',
   level: 'restricted',
-  versions: [{ since: 0, find: findRoot }],
+  versions: [
+    { since: 0, find: findRoot },
+    { since: 35, find: exceptOwnUsers(findRoot) },
+  ],
 };
 
 const findUserZero: FindViolation = ({ context, containers, hasOwnUsers }) => {
@@ -157,5 +161,8 @@ const findUserZero: FindViolation = ({ context, containers, hasOwnUsers }) => {
 export const runAsUser: Check = {
   id: 'runAsUser',
   level: 'restricted',
-  versions: [{ since: 23, find: findUserZero }],
+  versions: [
+    { since: 23, find: findUserZero },
+    { since: 35, find: exceptOwnUsers(findUserZero) },
+  ],
 };

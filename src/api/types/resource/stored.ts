@@ -254,7 +254,7 @@ export type DeviceRequestAllocationResult = {
   device?: string;
   /** The device was given for administration, and may be in use by others. Needs the feature gate DRAAdminAccess. */
   adminAccess?: boolean;
-  /** The tolerations of the request. Needs the feature gate DRADeviceTaints. */
+  /** The tolerations of the request. */
   tolerations?: DeviceToleration[];
   /** The conditions of the device that must be true before a pod is bound. Needs the feature gate DRADeviceBindingConditions. */
   bindingConditions?: string[];

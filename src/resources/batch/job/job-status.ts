@@ -1,6 +1,7 @@
 import type { Job, JobStatus } from '../../../api/types/batch/v1.ts';
 import { equal } from '../../../object/equality.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
+import { minorOf } from '../../rules/minor-of.ts';
 import { mustAllBeNonNegative } from '../../rules/numbers.ts';
 import { overlapOf, problemOfIndexes } from './indexes.ts';
 
@@ -77,7 +78,7 @@ function validateManagedStatus(at: FieldPath, job: Job, old: Job): void {
   }
   if (turned('Complete') || changed('completionTime')) mustHaveTimeOfCompletion(at, job);
   if (changed('startTime', 'completionTime')) mustEndAfterStart(at, status);
-  if (isFinished(job)) mustRest(at, status, (...fields) => !isFinished(old) || changed(...fields));
+  if (isFinished(job)) mustRest(at, job, (...fields) => !isFinished(old) || changed(...fields));
   validateIndexes(at, job, changed);
 }
 
@@ -96,11 +97,13 @@ function mustEndAfterStart(at: FieldPath, { startTime, completionTime }: JobStat
     at.field('completionTime').invalid(completionTime, 'completionTime cannot be set before startTime');
 }
 
-function mustRest(at: FieldPath, status: JobStatus, isAsked: Changed): void {
+function mustRest(at: FieldPath, { spec = {}, status = {} }: Job, isAsked: Changed): void {
   const { active = 0, startTime, uncountedTerminatedPods: uncounted = {} } = status;
+  // A job for nothing ends without a start, also while it is suspended.
+  const neverStarts = spec.suspend === true && spec.completions === 0 && minorOf(at) >= 32;
   if (active > 0 && isAsked('active'))
     at.field('active').invalid(active, 'active>0 is invalid for finished job');
-  if (startTime === undefined && isAsked('startTime'))
+  if (startTime === undefined && !neverStarts && isAsked('startTime'))
     at.field('startTime').required('startTime is required for finished job');
   const isCounted = (uncounted.failed ?? []).length + (uncounted.succeeded ?? []).length === 0;
   if (!isCounted && isAsked('uncountedTerminatedPods'))
@@ -156,6 +159,17 @@ function validateProgress(at: FieldPath, job: Job, old: Job): void {
   const { completionTime, startTime } = status;
   if (completionTime !== undefined && !equal(completionTime, before.completionTime ?? completionTime))
     at.field('completionTime').invalid(completionTime, 'completionTime cannot be mutated');
-  if (before.startTime !== undefined && spec.suspend !== true && !equal(startTime, before.startTime))
-    at.field('startTime').required('startTime cannot be removed for unsuspended job');
+  if (before.startTime === undefined || equal(startTime, before.startTime)) return;
+  if (spec.suspend !== true && !(isResumed(job, old) && minorOf(at) >= 32))
+    refuseStart(at.field('startTime'), startTime);
+}
+
+/** A job that goes on begins anew. */
+const isResumed = ({ status = {} }: Job, old: Job): boolean =>
+  hasCondition(old, 'Suspended') &&
+  (status.conditions ?? []).some((one) => one.type === 'Suspended' && one.status === 'False');
+
+function refuseStart(at: FieldPath, time: string | undefined): void {
+  if (minorOf(at) < 36) at.required('startTime cannot be removed for unsuspended job');
+  else at.invalid(time ?? null, 'field is immutable for unsuspended job once set');
 }

@@ -10,6 +10,7 @@ import { isNativeResource } from '../../../object/resource-list.ts';
 import { checkQualifiedName } from '../../../object/text-formats.ts';
 import { mustNotChange } from '../../rules/immutable.ts';
 import { mustBeLabelSelector } from '../../rules/labels.ts';
+import { minorOf } from '../../rules/minor-of.ts';
 import { mustBeName, mustHaveTexts } from '../../rules/name-rules.ts';
 import {
   comparableQuantities,
@@ -83,22 +84,30 @@ export function validateUpdate(
   old: PersistentVolumeClaim,
 ): void {
   validateClassAnnotation(at, claim, old);
-  if (!isSameSpec(claim, old)) at.field('spec').forbidden(IMMUTABLE);
+  if (!isSameSpec(at, claim, old)) at.field('spec').forbidden(IMMUTABLE);
   if (sizeOf(claim) < sizeOf(old)) mustBeRecovery(at.field('spec.resources.requests.storage'), claim, old);
   mustNotChange(at.field('volumeMode'), claim.spec?.volumeMode, old.spec?.volumeMode);
   mustKeepAttributes(at.field('spec.volumeAttributesClassName'), claim, old);
 }
 
-/** A volume always has attributes, so a class can be changed for another one alone. */
+/**
+ * A volume always has attributes, so a class can be changed for another one alone: one that is wanted until 1.33, and since then one
+ * that the volume has.
+ */
 function mustKeepAttributes(
   at: FieldPath,
   { spec }: PersistentVolumeClaim,
   old: PersistentVolumeClaim,
 ): void {
   const name = spec?.volumeAttributesClassName;
-  if (old.spec?.volumeAttributesClassName === undefined) return;
-  if (name === undefined) at.forbidden('update from non-nil value to nil is forbidden');
-  else if (name === '') at.forbidden('update from non-nil value to an empty string is forbidden');
+  const isLate = minorOf(at) >= 34;
+  const before = isLate ? old.status?.currentVolumeAttributesClassName : old.spec?.volumeAttributesClassName;
+  const [from, when] = isLate
+    ? ['', ' when status.currentVolumeAttributesClassName is not nil']
+    : [' from non-nil value', ''];
+  if (before === undefined) return;
+  if (name === undefined) at.forbidden(`update${from} to nil is forbidden${when}`);
+  else if (name === '') at.forbidden(`update${from} to an empty string is forbidden${when}`);
 }
 
 /** A volume that could not grow so far may grow less far. It never shrinks. */
@@ -123,8 +132,8 @@ export function validateStatus(
   for (const [path, , quantity] of at.field('capacity').entries(status.capacity))
     mustBeResourceQuantity(path, quantity);
   if (!recoversExpansion(at, old)) return;
-  // Kubernetes leaves the last letters of the field out of the path.
-  const statuses = at.field('allocatedResourceStatus');
+  // Until 1.33, Kubernetes leaves the last letters of the field out of the path.
+  const statuses = at.field(minorOf(at) < 34 ? 'allocatedResourceStatus' : 'allocatedResourceStatuses');
   for (const key of Object.keys(status.allocatedResourceStatuses ?? {})) mustBeResourceOfClaim(statuses, key);
   const amounts = at.field('allocatedResources');
   for (const [path, key, quantity] of amounts.entries(status.allocatedResources)) {
@@ -143,7 +152,7 @@ function mustBeResourceOfClaim(at: FieldPath, name: string): void {
 const sizeOf = ({ spec }: PersistentVolumeClaim): bigint => nanosOf(spec?.resources?.requests?.storage);
 
 /** Whether only mutable fields differ. */
-function isSameSpec(claim: PersistentVolumeClaim, old: PersistentVolumeClaim): boolean {
+function isSameSpec(at: FieldPath, claim: PersistentVolumeClaim, old: PersistentVolumeClaim): boolean {
   const { requests, limits, ...spec } = comparable(claim);
   const { requests: oldRequests, limits: oldLimits, ...before } = comparable(old);
   const canChange = [
@@ -151,7 +160,8 @@ function isSameSpec(claim: PersistentVolumeClaim, old: PersistentVolumeClaim): b
     ...(namesClassLater(claim, old) ? ['storageClassName'] : []),
   ];
   const isBound = claim.status?.phase === 'Bound';
-  if (isBound && spec.volumeAttributesClassName !== undefined) canChange.push('volumeAttributesClassName');
+  if (isBound && (spec.volumeAttributesClassName !== undefined || minorOf(at) >= 34))
+    canChange.push('volumeAttributesClassName');
   const canGrow = isBound && Object.keys(requests).length > 0;
   return (
     equalExcept(spec, before, canChange) &&

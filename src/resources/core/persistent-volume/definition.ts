@@ -3,6 +3,7 @@ import { FieldPath } from '../../../object/field-path.ts';
 import { age } from '../../cells.ts';
 import { column, define, nameColumn, type Table } from '../../define.ts';
 import { addNodeTermWarnings } from '../../pod/placement-warnings.ts';
+import { NODE_VALUES } from '../../pod/validation/placement.ts';
 import { checked, checkedUpdate } from '../../rules/checked.ts';
 import { roundUpToMilli } from '../../rules/numbers.ts';
 import type { SourceKind } from './sources.ts';
@@ -52,6 +53,7 @@ export const persistentvolumes = define<PersistentVolume>({
   emptyStatus: { phase: 'Pending' },
   prepareStatus: keepPhaseTime,
   table,
+  ratchets: [NODE_VALUES],
   strategy: {
     returnsDeletedObject: true,
     defaults: ({ spec }) => roundUpToMilli(spec?.capacity),

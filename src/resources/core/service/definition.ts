@@ -56,7 +56,7 @@ export const services = define<Service>({
       served: { group: '', version: 'v1', kind: 'Service' },
       type: 'core/v1.Service',
       defaults: defaultIpModes,
-      validate: checked(validateStatus),
+      validate: checkedUpdate(validateStatus),
     }),
   ],
   table,

@@ -7,6 +7,7 @@ import { validateIngressPoint } from '../../load-balancer-status.ts';
 import { goServicePort } from '../../rules/go-structs.ts';
 import { mustBeCidr, mustBeIp, mustNotBeSpecialIp } from '../../rules/ip-rules.ts';
 import { mustBeLabels } from '../../rules/labels.ts';
+import { minorOf } from '../../rules/minor-of.ts';
 import { mustBeName, mustBeOneOf, UniqueNames } from '../../rules/name-rules.ts';
 import {
   isExternallyAccessible,
@@ -51,7 +52,7 @@ function validateType(at: FieldPath, spec: ServiceSpec): void {
     return;
   }
   if (ports.length === 0 && !isHeadless(spec)) at.field('ports').required();
-  if (type === 'LoadBalancer') mustNotExposeAgents(at.field('ports'), ports);
+  if (type === 'LoadBalancer' && minorOf(at) < 33) mustNotExposeAgents(at.field('ports'), ports);
   if (isHeadless(spec) && (type === 'LoadBalancer' || type === 'NodePort'))
     at.field('clusterIPs').item(0).invalid('None', `may not be set to 'None' for ${type} services`);
 }
@@ -68,7 +69,7 @@ function validateExternalName(at: FieldPath, spec: ServiceSpec): void {
   else mustBeName(at.field('externalName'), name, 'dns-subdomain');
 }
 
-/** The agents of the nodes serve their own API there. */
+/** The agents of the nodes serve their own API there. Since 1.33, load balancers are trusted to tell the two apart. */
 const AGENT_PORT = 10250;
 
 function mustNotExposeAgents(at: FieldPath, ports: readonly ServicePort[]): void {
@@ -146,7 +147,7 @@ function validateHealthCheck(at: FieldPath, spec: ServiceSpec): void {
     at.invalid(port, "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'");
 }
 
-export function validateStatus(root: FieldPath, { spec = {}, status = {} }: Service): void {
+export function validateStatus(root: FieldPath, { spec = {}, status = {} }: Service, old: Service): void {
   const at = root.field('status').field('loadBalancer').field('ingress');
   const points = status.loadBalancer?.ingress ?? [];
   if (points.length > 0 && !isLoadBalancer(spec)) {
@@ -154,7 +155,7 @@ export function validateStatus(root: FieldPath, { spec = {}, status = {} }: Serv
     return;
   }
   for (const [path, point] of at.each(points)) {
-    validateIngressPoint(path, point);
+    validateIngressPoint(path, point, old.status?.loadBalancer?.ingress);
     validateIpMode(path.field('ipMode'), point);
   }
 }

@@ -1,12 +1,12 @@
 import type { Container, ContainerResizePolicy, PodSpec, Volume } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { DEFAULT_MINOR } from '../../../version.ts';
+import { minorOf } from '../../rules/minor-of.ts';
 import { mustBeNamed, UniqueNames } from '../../rules/name-rules.ts';
 import { validateResources } from './container-resources.ts';
 import { validateEnv, validateEnvFrom } from './environment-variables.ts';
 import { validateHostPorts, validatePorts } from './ports.ts';
 import { validateProbesAndHooks, validateStopSignal } from './probes.ts';
-import { validateRestarts } from './restart-rules.ts';
+import { validateInitRestarts, validateRestarts } from './restart-rules.ts';
 import { validateSecurityContext } from './security-context.ts';
 import { validateDevices, validateMounts } from './volume-mounts.ts';
 
@@ -43,7 +43,7 @@ export function validateInitContainers(at: FieldPath, spec: PodSpec, pod: PodCon
   for (const [path, container] of at.each(spec.initContainers)) {
     const { name = '', restartPolicy, resizePolicy = [] } = container;
     validateContainer(path, container, pod);
-    if (hasRestartRules(path)) validateRestarts(path, container);
+    if (hasRestartRules(path)) validateInitRestarts(path, container);
     else if (restartPolicy !== undefined && restartPolicy !== 'Always')
       path.field('restartPolicy').notSupported(restartPolicy, ['Always']);
     names.add(path.field('name'), name);
@@ -53,12 +53,23 @@ export function validateInitContainers(at: FieldPath, spec: PodSpec, pod: PodCon
     validateStopSignal(path.field('lifecycle').field('stopSignal'), container.lifecycle, pod.os);
     if (resizePolicy.length > 0 && !resizesSidecars(path))
       path.field('resizePolicy').invalid(resizePolicy, 'must not be set for init containers');
+    if (restartPolicy !== 'Always' && minorOf(path) >= 36)
+      refuseRestarts(path.field('resizePolicy'), resizePolicy);
   }
+}
+
+/** A container that ends cannot be started again for its resources. */
+function refuseRestarts(at: FieldPath, policies: readonly ContainerResizePolicy[]): void {
+  for (const [path, { restartPolicy }] of at.each(policies))
+    if (restartPolicy === 'RestartContainer')
+      path
+        .field('restartPolicy')
+        .invalid(restartPolicy, "must not be set to 'RestartContainer' for non-sidecar initContainers");
 }
 
 /** Sidecars can be resized since 1.33. */
 const resizesSidecars = ({ isOn }: FieldPath): boolean =>
-  isOn('InPlacePodVerticalScaling') && (isOn.minor ?? DEFAULT_MINOR) >= 33;
+  isOn('InPlacePodVerticalScaling') && minorOf({ isOn }) >= 33;
 
 const hasRestartRules = (at: FieldPath): boolean => at.isOn('ContainerRestartRules');
 
@@ -82,6 +93,8 @@ export function validateContainer(at: FieldPath, container: Container, pod: PodC
   validateEnvFrom(at.field('envFrom'), envFrom);
   validateMounts(at.field('volumeMounts'), container, pod.volumes);
   validateDevices(at.field('volumeDevices'), container, pod.volumes);
+  if (!pod.hostUsers && (container.volumeDevices ?? []).length > 0 && minorOf(at) >= 34)
+    at.field('volumeDevices').forbidden('when `hostUsers` is false');
   if (resources !== undefined) validateResources(at.field('resources'), resources, pod.claimNames);
   validateResizePolicy(at.field('resizePolicy'), resizePolicy, pod.restartPolicy);
   if (securityContext !== undefined)

@@ -1,3 +1,4 @@
+import type { Minor } from '../../../api/emulation.ts';
 import type {
   Affinity,
   NodeAffinity,
@@ -12,8 +13,10 @@ import type {
 } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { checkLabelValue, checkQualifiedName } from '../../../object/text-formats.ts';
+import { ratchetOf } from '../../rules/checked.ts';
 import { goToleration } from '../../rules/go-structs.ts';
 import { mustBeLabelSelector } from '../../rules/labels.ts';
+import { minorOf } from '../../rules/minor-of.ts';
 import { mustBeName, mustBeOneOf } from '../../rules/name-rules.ts';
 import { type KeyedTerm, spreadsByLabelKeys } from '../preparation.ts';
 
@@ -35,20 +38,21 @@ export function validateTolerations(at: FieldPath, tolerations: readonly Tolerat
     if (tolerationSeconds !== undefined && effect !== 'NoExecute')
       path.field('effect').invalid(effect, "effect must be 'NoExecute' when `tolerationSeconds` is set");
     if (effect !== '') mustBeOneOf(path.field('effect'), effect, EFFECTS);
-    validateTolerated(path.field('operator'), toleration);
+    validateTolerated(path, toleration);
   }
 }
 
 const COMPARISON = 'TaintTolerationComparisonOperators';
 const COMPARISONS = ['Lt', 'Gt'];
-const DECIMAL = /^(0|-?[1-9]\d{0,18})$/;
+const DECIMAL = /^(0|-?[1-9]\d*)$/;
 
 /** Whether the operator compares the values as numbers. */
 const compares = (at: FieldPath, operator: string): boolean =>
   COMPARISONS.includes(operator) && at.isOn(COMPARISON);
 
-/** Kubernetes names the operator where the value is wrong. */
-function validateTolerated(at: FieldPath, toleration: Toleration): void {
+/** Kubernetes names the operator where the value is wrong, except for a number. */
+function validateTolerated(owner: FieldPath, toleration: Toleration): void {
+  const at = owner.field('operator');
   const { operator = 'Equal', value = '' } = toleration;
   if (operator === 'Equal') {
     const reasons = checkLabelValue(value);
@@ -56,11 +60,16 @@ function validateTolerated(at: FieldPath, toleration: Toleration): void {
   } else if (operator === 'Exists') {
     if (value !== '') at.invalid(goToleration(toleration), "value must be empty when `operator` is 'Exists'");
   } else if (compares(at, operator)) {
-    if (!DECIMAL.test(value)) at.invalid(value, 'must be a valid decimal integer in canonical form');
+    const path = owner.field('value');
+    if (!DECIMAL.test(value)) path.invalid(value, 'must be a valid decimal integer in canonical form');
+    else if (BigInt.asIntN(64, BigInt(value)) !== BigInt(value))
+      path.invalid(value, `strconv.ParseInt: parsing ${JSON.stringify(value)}: value out of range`);
   } else
     at.notSupported(
       operator,
-      at.isOn(COMPARISON) ? ['Equal', 'Exists', ...COMPARISONS] : ['Equal', 'Exists'],
+      COMPARISONS.includes(operator) && minorOf(at) >= 35
+        ? ['Equal', 'Exists', ...COMPARISONS]
+        : ['Equal', 'Exists'],
     );
 }
 
@@ -205,13 +214,35 @@ function selectedTwice({ matchLabelKeys: keys = [], labelSelector = {} }: KeyedT
   return twice;
 }
 
-/** Nodes for which one of its terms holds. Volumes have one, too. */
-export function validateNodeSelector(at: FieldPath, { nodeSelectorTerms }: NodeSelector): void {
+/**
+ * Nodes for which one of its terms holds. Volumes have one, too. `judgedSince`: the version since which values must be values of
+ * labels.
+ */
+export function validateNodeSelector(
+  at: FieldPath,
+  { nodeSelectorTerms }: NodeSelector,
+  judgedSince: Minor = 33,
+): void {
   const terms = nodeSelectorTerms ?? [];
   const path = at.field('nodeSelectorTerms');
   if (terms.length === 0) path.required('must have at least one node selector term');
-  for (const [item, term] of path.each(terms)) validateNodeSelectorTerm(item, term);
+  for (const [item, term] of path.each(terms)) {
+    validateNodeSelectorTerm(item, term);
+    if (minorOf(at) >= judgedSince) mustBeLabelValues(item.field('matchExpressions'), term.matchExpressions);
+  }
 }
+
+function mustBeLabelValues(
+  at: FieldPath,
+  requirements: readonly NodeSelectorRequirement[] | undefined,
+): void {
+  for (const [path, { values }] of at.each(requirements))
+    for (const [item, value] of path.field('values').each(values))
+      item.invalidFor(value, checkLabelValue(value));
+}
+
+/** Values that were stored before they were judged. */
+export const NODE_VALUES = ratchetOf(/nodeAffinity\.required.*\.matchExpressions\[\d+\]\.values\[\d+\]$/);
 
 function validateNodeSelectorTerm(at: FieldPath, { matchExpressions, matchFields }: NodeSelectorTerm): void {
   for (const [path, requirement] of at.field('matchExpressions').each(matchExpressions)) {

@@ -13,12 +13,14 @@ import type {
   ResourceHealth,
 } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { checkIp, checkQualifiedName } from '../../../object/text-formats.ts';
-import { DEFAULT_MINOR } from '../../../version.ts';
+import { isNativeResource } from '../../../object/resource-list.ts';
+import { checkQualifiedName } from '../../../object/text-formats.ts';
 import { goAddress, goAddresses } from '../../rules/go-structs.ts';
 import { mustNotChange } from '../../rules/immutable.ts';
+import { mustBeIp } from '../../rules/ip-rules.ts';
+import { minorOf } from '../../rules/minor-of.ts';
 import { mustBeName, mustBeOneOf } from '../../rules/name-rules.ts';
-import { mustBeWithin } from '../../rules/numbers.ts';
+import { mustBeWithin, nanosOf } from '../../rules/numbers.ts';
 import { validatePodAnnotationsUpdate } from './annotations.ts';
 import { validateTransitions } from './status-transitions.ts';
 
@@ -39,8 +41,9 @@ export function validatePodStatus(root: FieldPath, pod: Pod, old: Pod): void {
   validateTransitions(at, status, old);
   validateClaimStatuses(at.field('resourceClaimStatuses'), status, spec);
   validateExtendedClaim(at.field('extendedResourceClaimStatus'), status, spec);
-  validateAddresses(at.field('podIPs'), 'core.PodIP', status.podIPs ?? []);
-  validateHostAddresses(at.field('hostIPs'), status);
+  validateNodeClaims(at.field('nodeAllocatableResourceClaimStatuses'), status, spec);
+  validateAddresses(at.field('podIPs'), 'core.PodIP', [status.podIPs ?? [], old.status?.podIPs ?? []]);
+  validateHostAddresses(at.field('hostIPs'), status, old.status ?? {});
   validateContainerStatuses(at, status, spec);
 }
 
@@ -53,8 +56,6 @@ function validateConditions(at: FieldPath, conditions: readonly PodCondition[] |
     if (!OWN_CONDITIONS.includes(type)) path.field('Type').invalidFor(type, checkQualifiedName(type));
   }
 }
-
-const minorOf = ({ isOn: { minor = DEFAULT_MINOR } }: FieldPath): number => minor;
 
 /** `at` is what has the generation. */
 function mustBeGeneration(at: FieldPath, { observedGeneration = 0 }: PodStatus | PodCondition): void {
@@ -77,7 +78,12 @@ function validateClaimStatuses(at: FieldPath, status: PodStatus, spec: PodSpec):
     if (!claims.has(name)) path.invalid(name, 'must match the name of an entry in `spec.resourceClaims`');
     if (seen.has(name)) path.duplicate(name);
     seen.add(name);
-    if (resourceClaimName !== undefined) mustBeName(path, resourceClaimName, 'dns-subdomain');
+    if (resourceClaimName !== undefined)
+      mustBeName(
+        minorOf(at) < 36 ? path : item.field('resourceClaimName'),
+        resourceClaimName,
+        'dns-subdomain',
+      );
   }
 }
 
@@ -122,17 +128,37 @@ function validateExtendedClaim(
   else mustBeName(at.field('resourceClaimName'), name, 'dns-subdomain');
 }
 
-/** One address of each family. */
+/** Claims of the pod that take a part of the node's own resources. */
+function validateNodeClaims(at: FieldPath, status: PodStatus, { resourceClaims = [] }: PodSpec): void {
+  const claims = [...resourceClaims, ...(status.resourceClaimStatuses ?? [])];
+  for (const [path, claim] of at.each(status.nodeAllocatableResourceClaimStatuses)) {
+    const { resourceClaimName: name = '', containers = [], resources } = claim;
+    if (!claims.some(({ resourceClaimName }) => resourceClaimName === name))
+      path.field('resourceClaimName').invalid(name, 'no mapping found in pod reference');
+    if (containers.length === 0) path.field('containers').required('must not be empty');
+    for (const [item, resource, amount] of path.field('resources').entries(resources)) {
+      if (!isNativeResource(resource)) item.invalid(resource, 'must be a node allocatable resource name');
+      if (nanosOf(amount) < 0n) item.invalid(amount, 'must be non-negative');
+    }
+  }
+}
+
+type Address = PodIP | HostIP;
+
+/** One address of each family. Since 1.33, those that are stored are not judged again, and none is reported as a duplicate. */
 function validateAddresses(
   at: FieldPath,
   type: 'core.PodIP' | 'core.HostIP',
-  addresses: readonly (PodIP | HostIP)[],
+  [addresses, before]: readonly [readonly Address[], readonly Address[]],
 ): void {
   const ips = addresses.map(({ ip = '' }) => ip);
-  for (const [path, ip] of at.each(ips)) path.invalidFor(ip, checkIp(ip));
+  const isLate = minorOf(at) >= 33;
+  const known = new Set(isLate ? before.map(({ ip }) => ip) : []);
+  for (const [path, ip] of at.each(ips)) if (!known.has(ip)) mustBeIp(path, ip);
   if (ips.length < 2) return;
   if (ips.length > 2 || new Set(ips.map(isIPv6)).size < 2)
     at.invalid(goAddresses(type, addresses), 'may specify no more than one IP for each IP family');
+  if (isLate) return;
   const seen = new Set<string>();
   for (const [path, address] of at.each(addresses)) {
     const { ip = '' } = address;
@@ -141,11 +167,15 @@ function validateAddresses(
   }
 }
 
-function validateHostAddresses(at: FieldPath, { hostIP = '', hostIPs = [] }: PodStatus): void {
+function validateHostAddresses(
+  at: FieldPath,
+  { hostIP = '', hostIPs = [] }: PodStatus,
+  { hostIPs: before = [] }: PodStatus,
+): void {
   const [first] = hostIPs;
   if (first === undefined) return;
   if ((first.ip ?? '') !== hostIP) at.item(0).field('ip').invalid(first.ip, 'must be equal to `hostIP`');
-  validateAddresses(at, 'core.HostIP', hostIPs);
+  validateAddresses(at, 'core.HostIP', [hostIPs, before]);
 }
 
 function validateContainerStatuses(at: FieldPath, status: PodStatus, spec: PodSpec): void {
@@ -156,10 +186,24 @@ function validateContainerStatuses(at: FieldPath, status: PodStatus, spec: PodSp
     ['ephemeralContainerStatuses', undefined],
   ] as const)
     for (const [path, container] of at.field(list).each(status[list])) {
-      validateUser(path.field('linux'), container.user ?? {}, isWindows);
+      const user = minorOf(at) < 33 ? path : path.field('user');
+      validateUser(user.field('linux'), container.user ?? {}, isWindows);
+      for (const [mount, { volumeStatus }] of path.field('volumeMounts').each(container.volumeMounts))
+        mustBeShort(
+          mount.field('volumeStatus').field('imageVolumeStatus').field('imageRef'),
+          volumeStatus?.image?.imageRef,
+          MAX_IMAGE_BYTES,
+        );
       const containers = of === undefined ? undefined : (spec[of] ?? []);
       validateDevices(path.field('allocatedResourcesStatus'), container, containers);
     }
+}
+
+const MAX_IMAGE_BYTES = 256;
+const MAX_MESSAGE_BYTES = 1024;
+
+function mustBeShort(at: FieldPath, text = '', most: number): void {
+  if (Buffer.byteLength(text) > most) at.tooLong(most);
 }
 
 const IDS = { least: 0, most: 2 ** 31 - 1 };
@@ -214,8 +258,10 @@ const HEALTH = ['Healthy', 'Unhealthy', 'Unknown'];
 
 function validateHealth(at: FieldPath, devices: readonly ResourceHealth[] | undefined): void {
   const seen = new Set<string>();
-  for (const [path, { resourceID: id = '', health = '' }] of at.each(devices)) {
+  for (const [path, { resourceID: id = '', health = '', message }] of at.each(devices)) {
     mustBeOneOf(path.field('health'), health, HEALTH);
+    if (message === '') path.field('message').required('must be non-empty if specified');
+    mustBeShort(path.field('message'), message, MAX_MESSAGE_BYTES);
     if (seen.has(id)) path.field('resourceID').duplicate(id);
     seen.add(id);
   }

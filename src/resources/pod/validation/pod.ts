@@ -15,7 +15,13 @@ import {
   validateContainers,
   validateInitContainers,
 } from './containers.ts';
-import { validateAffinity, validateGates, validateTolerations, validateTopologySpread } from './placement.ts';
+import {
+  NODE_VALUES,
+  validateAffinity,
+  validateGates,
+  validateTolerations,
+  validateTopologySpread,
+} from './placement.ts';
 import { validatePodResources } from './pod-level-resources.ts';
 import { validateHostNetworkPorts } from './ports.ts';
 import {
@@ -45,6 +51,9 @@ export const POD_RATCHETS: readonly Ratchet[] = [
   ratchetOf(/\.(containers|initContainers)\[\d+\]\.restartPolicy$/),
   ratchetOf(/\.env\[\d+\]\.valueFrom$/, /must specify one of/),
   ratchetOf(/\.tolerations\[\d+\]\.operator$/, /^Unsupported value: "(Lt|Gt)"/),
+  ratchetOf(/\.initContainers\[\d+\]\.resizePolicy\[\d+\]\.restartPolicy$/),
+  ratchetOf(/\.volumeDevices$/, /hostUsers/),
+  NODE_VALUES,
   { ...ratchetOf(/\.(env\[\d+\]\.name|envFrom\[\d+\]\.prefix)$/, /^Invalid value/), sameValue: true },
 ];
 
@@ -199,8 +208,7 @@ function validateHostname(at: FieldPath, spec: PodSpec): void {
   mustBeName(path, name, 'dns-subdomain');
   if (name.length > MAX_HOSTNAME_CHARS) path.tooLong(MAX_HOSTNAME_CHARS);
   if (hostNetwork === true) path.forbidden('may not be set when `hostNetwork` is true');
-  if (setHostnameAsFQDN === true)
-    at.field('setHostnameAsFQDN').forbidden('may not be set to true when `hostnameOverride` is set');
+  if (setHostnameAsFQDN === true) path.forbidden('may not be set when `setHostnameAsFQDN` is true');
 }
 
 /** The workload in 1.35, and the pod group since 1.36. */
@@ -216,7 +224,7 @@ function validateWorkload(at: FieldPath, { workloadRef, schedulingGroup }: PodSp
   if (schedulingGroup === undefined) return;
   const { podGroupName } = schedulingGroup;
   const path = at.field('schedulingGroup').field('podGroupName');
-  if (podGroupName === undefined) path.required();
+  if (podGroupName === undefined) path.invalid(null, 'must specify one of: `podGroupName`');
   else mustBeName(path, podGroupName, 'dns-subdomain');
 }
 

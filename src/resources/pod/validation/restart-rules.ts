@@ -4,6 +4,7 @@ import type {
   ContainerRestartRuleOnExitCodes,
 } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
+import { minorOf } from '../../rules/minor-of.ts';
 
 /** When a container is started again, apart from the rest of its pod (feature ContainerRestartRules). */
 
@@ -18,7 +19,7 @@ export function validateRestarts(at: FieldPath, { restartPolicy, restartPolicyRu
   if (restartPolicy === undefined)
     at.field('restartPolicy').required('must specify restartPolicy when restart rules are used');
   const list = at.field('restartPolicyRules');
-  if (restartPolicyRules.length > MAX_RULES) list.tooMany(restartPolicyRules.length, MAX_RULES);
+  mustHaveAtMost(list, MAX_RULES, restartPolicyRules);
   for (const [path, rule] of list.each(restartPolicyRules)) validateRule(path, rule);
 }
 
@@ -36,7 +37,23 @@ const MAX_CODES = 255;
 function validateExitCodes(at: FieldPath, codes: ContainerRestartRuleOnExitCodes): void {
   const { operator = '', values = [] } = codes;
   if (!OPERATORS.includes(operator)) at.field('operator').notSupported(operator, OPERATORS);
-  if (values.length > MAX_CODES) at.field('values').tooMany(values.length, MAX_CODES);
-  for (const [path, value, index] of at.field('values').each(values))
-    if (values.indexOf(value) < index) path.duplicate(value);
+  mustHaveAtMost(at.field('values'), MAX_CODES, values);
+}
+
+/** Until 1.35, a list is too long, as if it were a text. */
+function mustHaveAtMost(at: FieldPath, most: number, items: readonly unknown[]): void {
+  if (items.length <= most) return;
+  if (minorOf(at) < 36) at.tooLong(most);
+  else at.tooMany(items.length, most);
+}
+
+/** The rules of an init container. One that runs beside the others has none, unless rules may restart all containers. */
+export function validateInitRestarts(at: FieldPath, container: Container): void {
+  const { restartPolicy, restartPolicyRules: rules = [] } = container;
+  if (restartPolicy !== 'Always' || at.isOn('RestartAllContainersOnContainerExits'))
+    validateRestarts(at, container);
+  else if (rules.length > 0)
+    at.field('restartPolicyRules').forbidden(
+      'restartPolicyRules are not allowed for init containers with restart policy Always',
+    );
 }

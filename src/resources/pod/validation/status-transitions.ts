@@ -8,7 +8,7 @@ export function validateTransitions(
   status: PodStatus,
   { spec = {}, status: old = {} }: Pod,
 ): void {
-  const mayRestart = at.isOn('ContainerRestartRules') ? byRules(at, spec, old) : byPolicy(spec);
+  const mayRestart = at.isOn('ContainerRestartRules') ? byRules(at, spec) : byPolicy(spec);
   for (const list of LISTS)
     refuseRevival(at.field(list), status[list] ?? [], {
       old: old[list] ?? [],
@@ -49,7 +49,7 @@ function byPolicy({ restartPolicy, initContainers }: PodSpec): MayRestart {
 }
 
 /** The rules and the policy of the container itself come first (feature ContainerRestartRules). */
-function byRules({ isOn }: FieldPath, spec: PodSpec, old: PodStatus): MayRestart {
+function byRules({ isOn }: FieldPath, spec: PodSpec): MayRestart {
   const containersOf = {
     containerStatuses: spec.containers ?? [],
     initContainerStatuses: spec.initContainers ?? [],
@@ -57,25 +57,25 @@ function byRules({ isOn }: FieldPath, spec: PodSpec, old: PodStatus): MayRestart
   };
   const find = (list: (typeof LISTS)[number], name: string): Container | undefined =>
     containersOf[list].find((container) => container.name === name);
-  const restartsAll =
-    isOn('RestartAllContainersOnContainerExits') &&
-    LISTS.some((list) =>
-      (old[list] ?? []).some(({ name = '', state }) => {
-        const code = state?.terminated?.exitCode;
-        return code !== undefined && actionOf(find(list, name), code) === 'RestartAllContainers';
-      }),
-    );
+  const restartsAll = isOn('RestartAllContainersOnContainerExits') && mayRestartAll(spec);
   return (list, name, exitCode) => {
+    if (restartsAll && list !== 'ephemeralContainerStatuses') return true;
     const container = find(list, name);
     if (container === undefined) return false;
-    if (restartsAll || actionOf(container, exitCode) === 'Restart') return true;
+    if (actionOf(container, exitCode) === 'Restart') return true;
     return follows(container.restartPolicy ?? spec.restartPolicy, exitCode);
   };
 }
 
+/** Whether a rule of any container restarts all of them, for some exit code. */
+const mayRestartAll = ({ containers, initContainers }: PodSpec): boolean =>
+  [...(containers ?? []), ...(initContainers ?? [])].some(({ restartPolicyRules = [] }) =>
+    restartPolicyRules.some(({ action }) => action === 'RestartAllContainers'),
+  );
+
 /** What the first rule that matches says; undefined: no rule does. */
-function actionOf(container: Container | undefined, exitCode: number): string | undefined {
-  if (container?.restartPolicy === undefined) return undefined;
+function actionOf(container: Container, exitCode: number): string | undefined {
+  if (container.restartPolicy === undefined) return undefined;
   return container.restartPolicyRules?.find(({ exitCodes }) => {
     const isIn = (exitCodes?.values ?? []).includes(exitCode);
     return exitCodes?.operator === 'NotIn' ? !isIn : isIn;
