@@ -2,7 +2,11 @@ import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { get } from 'node:https';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { admissionFlags } from '../../options/admission.ts';
+import { authorizationFlags } from '../../options/authorization.ts';
+import { DEFAULT_CLUSTER_IP_RANGE, serviceFlags } from '../../options/cluster-services.ts';
 import { UsageError } from '../../options/flag.ts';
+import { listenerFlags } from '../../options/serving.ts';
 import { parseDuration } from '../../util/duration.ts';
 import { makeFolder } from '../../util/make-folder.ts';
 import { aborted, NEVER } from '../../util/pause.ts';
@@ -18,8 +22,9 @@ import { serveSuite } from './suite-server.ts';
 
 /** As suites begin: what the flags need is loaded and compiled. */
 const REHEARSAL = [
-  ...['--authorization-mode=RBAC', '--bind-address=127.0.0.1', '--secure-port=0', '--etcd-servers=here'],
-  ...['--disable-admission-plugins=ServiceAccount', '--service-cluster-ip-range=10.0.0.0/24'],
+  ...[`${authorizationFlags.modes.shown}=RBAC`, `${admissionFlags.disabled.shown}=ServiceAccount`],
+  ...[`${listenerFlags.bindAddress.shown}=127.0.0.1`, `${listenerFlags.securePort.shown}=0`],
+  ...[`${serviceFlags.clusterIpRanges.shown}=${DEFAULT_CLUSTER_IP_RANGE}`, '--etcd-servers=here'],
 ];
 /** Each loads more of what answers requests. */
 const REHEARSED_REQUESTS = 5;
@@ -72,7 +77,7 @@ async function rehearse(folder: string, url: string, stop: AbortSignal): Promise
     for (let count = 0; count < REHEARSED_REQUESTS; count += 1) await request(port);
     over.abort();
   };
-  const words = readWords([...REHEARSAL, `--cert-dir=${join(folder, 'rehearsal')}`]);
+  const words = readWords([...REHEARSAL, `${listenerFlags.certDir.shown}=${join(folder, 'rehearsal')}`]);
   await serveSuite(words, url, {
     stop: AbortSignal.any([over.signal, stop]),
     onReady: (port) => void askAll(port),
