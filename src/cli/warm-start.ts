@@ -18,14 +18,25 @@ const POLL_MS = 50;
 /** Settings of a PostgreSQL whose content is worth nothing after a crash of the machine. */
 export const UNSYNCED: readonly string[] = ['fsync=off', 'full_page_writes=off', 'shared_buffers=32MB'];
 
+function templateFolder(): string {
+  const version = createHash('sha256').update(`${describeVersion()} ${newestMigration()}`).digest('hex');
+  return join(cacheFolder(), `cluster-${version.slice(0, 12)}`);
+}
+
+/** Path of the template of this version; undefined: none was made, or it has gone. */
+export function findTemplate(): string | undefined {
+  const template = templateFolder();
+  if (!existsSync(template)) return undefined;
+  useTemplate(template);
+  return template;
+}
+
 /** Path of the template of this version, made where it is missing. @throws Error with a message of one line */
 export async function ensureTemplate(
   progress: (message: string) => void,
   stop: AbortSignal,
 ): Promise<string> {
-  const folder = cacheFolder();
-  const version = createHash('sha256').update(`${describeVersion()} ${newestMigration()}`).digest('hex');
-  const template = join(folder, `cluster-${version.slice(0, 12)}`);
+  const template = templateFolder();
   const deadline = Date.now() + MAKING_MS;
   const making = `${template}.making`;
   while (!existsSync(template)) {

@@ -18,7 +18,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { freePort } from '../../src/cli/embedded/embedded-postgres.ts';
 import { onLeash } from '../kit/leash.ts';
 import { Authority, type Pair } from '../kit/pki.ts';
@@ -49,7 +49,15 @@ beforeAll(() => {
   expect(said).toContain(`export KUBEBUILDER_ASSETS=${assets}\n`);
 });
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(async () => {
+  const spares = readdirSync(join(cache, 'pg-apiserver')).flatMap(
+    (name) => /\.spare-(\d+)$/.exec(name)?.[1] ?? [],
+  );
+  rmSync(folder, { recursive: true, force: true });
+  // A server that waits ends with its folder.
+  for (const pid of spares)
+    await vi.waitFor(() => expect(() => process.kill(Number(pid), 0)).toThrow('ESRCH'), 60_000);
+});
 
 /** process.State */
 class Program {

@@ -1,5 +1,7 @@
 import { UsageError } from '../../options/flag.ts';
+import { NEVER } from '../../util/pause.ts';
 import { stopSignal } from '../stop-signal.ts';
+import { ensureTemplate } from '../warm-start.ts';
 import { readWords, valueIn } from './argument-words.ts';
 import { findEtcd } from './etcd-address.ts';
 import type { FromSpare, ToSpare } from './spare-channel.ts';
@@ -15,7 +17,7 @@ export async function runKubeApiserver(args: readonly string[]): Promise<void> {
   const { url, spare } = servers === undefined ? { url: '' } : findEtcd(servers);
   if (spare !== undefined && (await servesIn(spare, args))) return;
   const { serveSuite } = await import('./suite-server.ts');
-  await serveSuite(words, url);
+  await serveSuite(words, { url, template: await ensureTemplate(() => {}, NEVER) });
 }
 
 /** False: it cannot serve now. @throws UsageError, Error */

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { get } from 'node:https';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -8,17 +8,16 @@ import { DEFAULT_CLUSTER_IP_RANGE, serviceFlags } from '../../options/cluster-se
 import { UsageError } from '../../options/flag.ts';
 import { listenerFlags } from '../../options/serving.ts';
 import { parseDuration } from '../../util/duration.ts';
-import { makeFolder } from '../../util/make-folder.ts';
-import { aborted, NEVER } from '../../util/pause.ts';
+import { aborted } from '../../util/pause.ts';
 import { EmbeddedPostgres } from '../embedded/embedded-postgres.ts';
 import { claimFolder } from '../embedded/owner.ts';
 import { explainRefusal } from '../explain-refusal.ts';
 import { stopSignal } from '../stop-signal.ts';
-import { ensureTemplate, UNSYNCED } from '../warm-start.ts';
+import { findTemplate, UNSYNCED } from '../warm-start.ts';
 import { readWords, valueIn } from './argument-words.ts';
 import { type FromSpare, SpareChannel, type ToSpare } from './spare-channel.ts';
 import { CLAIMED, SOCKET, spareFolder } from './spares.ts';
-import { serveSuite } from './suite-server.ts';
+import { type SuiteDatabase, serveSuite } from './suite-server.ts';
 
 /** As suites begin: what the flags need is loaded and compiled. */
 const REHEARSAL = [
@@ -31,12 +30,14 @@ const REHEARSED_REQUESTS = 5;
 const LOOK_MS = 1000;
 const DEFAULT_KEEP = '15m';
 
-/** Waits for a suite, and ends with it. @see spares.ts */
+/** Waits for a suite, and ends with it, or with the folder that has the template. @see spares.ts */
 export async function runSpare(args: readonly string[]): Promise<void> {
   const keep = valueIn(readWords(args), 'keep-ready') ?? DEFAULT_KEEP;
-  const template = await ensureTemplate(() => {}, NEVER);
+  const template = findTemplate();
+  if (template === undefined) return;
   const folder = spareFolder(template, process.pid);
-  makeFolder(folder, { mode: 0o700 });
+  // Not those above it: they may have gone meanwhile.
+  mkdirSync(folder, { mode: 0o700 });
   claimFolder(folder);
   // Root's PostgreSQL runs as another account, which passes.
   if (process.getuid?.() === 0) chmodSync(folder, 0o711);
@@ -48,10 +49,11 @@ export async function runSpare(args: readonly string[]): Promise<void> {
   });
   try {
     await postgres.start();
-    await rehearse(folder, postgres.url, stop);
-    const spare = new Spare({ folder, url: postgres.url, end: () => life.abort() });
+    await rehearse(folder, { url: postgres.url, template }, stop);
+    const spare = new Spare({ folder, database: { url: postgres.url, template }, end: () => life.abort() });
     await spare.listen();
-    const looking = setInterval(() => existsSync(folder) || life.abort(), LOOK_MS);
+    const isLeft = (): boolean => !existsSync(folder) || !existsSync(template);
+    const looking = setInterval(() => isLeft() && life.abort(), LOOK_MS);
     const unused = setTimeout(() => spare.isClaimed || life.abort(), parseDuration(keep) ?? 0);
     await aborted(stop);
     clearInterval(looking);
@@ -64,7 +66,7 @@ export async function runSpare(args: readonly string[]): Promise<void> {
 }
 
 /** Serves once, until some requests were answered. */
-async function rehearse(folder: string, url: string, stop: AbortSignal): Promise<void> {
+async function rehearse(folder: string, database: SuiteDatabase, stop: AbortSignal): Promise<void> {
   const over = new AbortController();
   const request = (port: number): Promise<void> =>
     new Promise((done) => {
@@ -78,7 +80,7 @@ async function rehearse(folder: string, url: string, stop: AbortSignal): Promise
     over.abort();
   };
   const words = readWords([...REHEARSAL, `${listenerFlags.certDir.shown}=${join(folder, 'rehearsal')}`]);
-  await serveSuite(words, url, {
+  await serveSuite(words, database, {
     stop: AbortSignal.any([over.signal, stop]),
     onReady: (port) => void askAll(port),
   });
@@ -86,7 +88,7 @@ async function rehearse(folder: string, url: string, stop: AbortSignal): Promise
 
 interface SpareParts {
   readonly folder: string;
-  readonly url: string;
+  readonly database: SuiteDatabase;
   readonly end: () => void;
 }
 
@@ -140,7 +142,7 @@ class Spare {
     this.isClaimed = true;
     writeFileSync(join(this.#parts.folder, CLAIMED), '');
     void channel.ended().then(() => this.#parts.end());
-    channel.send({ say: 'claimed', url: this.#parts.url });
+    channel.send({ say: 'claimed', url: this.#parts.database.url });
   }
 
   /** In the folder and the environment of the stand-in, and with its output. */
@@ -155,7 +157,7 @@ class Spare {
       for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
       Object.assign(process.env, environment);
       const turn = { stop: AbortSignal.any([stop, this.#over.signal]), onReady: () => {} };
-      await serveSuite(readWords(args), this.#parts.url, turn);
+      await serveSuite(readWords(args), this.#parts.database, turn);
       channel.send({ say: 'ended' });
     } catch (error) {
       channel.send({ say: 'failed', reason: explainRefusal(error), isUsage: error instanceof UsageError });

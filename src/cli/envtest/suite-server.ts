@@ -7,20 +7,24 @@ import { processFlags } from '../../options/process.ts';
 import { threadFlags } from '../../options/serving.ts';
 import { ownFlags, storageFlags } from '../../options/storage.ts';
 import { tlsFlags } from '../../options/tls.ts';
-import { NEVER } from '../../util/pause.ts';
 import { copyCertificates } from '../embedded/cluster-template.ts';
 import { type ServeTurn, serve } from '../serve.ts';
-import { ensureTemplate } from '../warm-start.ts';
 import { valueIn, type Word } from './argument-words.ts';
 
-/** Serves with kube-apiserver's flags, on this database. @throws UsageError, Error */
+export interface SuiteDatabase {
+  readonly url: string;
+  /** What it was copied from, and the suite's certificates are. */
+  readonly template: string;
+}
+
+/** Serves with kube-apiserver's flags. @throws UsageError, Error */
 export async function serveSuite(
   words: readonly Word[],
-  databaseUrl: string,
+  { url, template }: SuiteDatabase,
   turn?: ServeTurn,
 ): Promise<void> {
-  const options = parseOptions(toOwnFlags(words, databaseUrl));
-  copyCertificates(await ensureTemplate(() => {}, NEVER), options.storage.dataDir);
+  const options = parseOptions(toOwnFlags(words, url));
+  copyCertificates(template, options.storage.dataDir);
   await serve(options, turn);
 }
 

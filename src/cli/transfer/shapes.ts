@@ -10,6 +10,7 @@ import { decodeObject } from '../../codec/decode.ts';
 import { type Head, parseStored, toStoredText } from '../../codec/stored-object.ts';
 import { VersionSchema } from '../../custom-resources/version-schema.ts';
 import { isObject, textOf } from '../../object/json-values.ts';
+import { apiFlags } from '../../options/api.ts';
 import { toStorage } from '../../registry/conversion.ts';
 import type { ResourceDefinition, ServedVersion } from '../../registry/resource-definition.ts';
 import { builtInResources, EVERY_RESOURCE, resourcesBeside } from '../../resources/all.ts';
@@ -268,7 +269,7 @@ export class Shapes {
         one.versions.some(({ version }) => toApiVersion({ group: one.group, version }) === apiVersion),
     );
     if (isOther)
-      return `servers of Kubernetes ${toVersion(this.minor)} store another form of ${apiVersion} ${kind}: give the --emulated-version of your servers`;
+      return `servers of Kubernetes ${toVersion(this.minor)} store another form of ${apiVersion} ${kind}: give the ${apiFlags.emulatedVersion.shown} of your servers`;
     return `there is neither a built-in type ${apiVersion} ${kind} nor a definition of it`;
   }
 
