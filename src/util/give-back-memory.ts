@@ -1,10 +1,13 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
+/** `last-resort` takes twice as long as `regular`, and lets go of optimized code too. */
+type Flavor = 'regular' | 'last-resort';
+
 interface Collection {
   readonly type: 'major';
   readonly execution: 'sync';
-  readonly flavor: 'last-resort';
+  readonly flavor: Flavor;
 }
 
 /** A heap of less is collected in 50 ms, for which a request may wait. */
@@ -14,7 +17,7 @@ const LATER_MS = 10_000;
 const IDLE_UTILIZATION = 0.1;
 
 interface Process {
-  collect(): void;
+  collect(flavor: Flavor): void;
   usedBytes(): number;
   /** The part of the time since the call before in which the event loop was not idle. */
   utilization(): number;
@@ -28,11 +31,14 @@ interface Process {
  */
 export function giveBackMemory(of: Process = ownProcess()): void {
   const isSmall = (): boolean => of.usedBytes() <= SMALL_BYTES;
-  if (isSmall()) whenIdle(of, () => isSmall() && of.collect());
-  else of.collect();
+  if (isSmall()) whenIdle(of, () => isSmall() && of.collect('last-resort'));
+  else of.collect('last-resort');
 }
 
-/** Collects at the end of ten seconds in which this thread is idle: V8 collects by itself only while it allocates. Calls before that do nothing. */
+/**
+ * Collects at the end of ten seconds in which this thread is idle: V8 collects by itself only while it allocates. Calls before that do
+ * nothing. With 100,000 objects it takes 70 to 100 ms.
+ */
 export class IdleCollection {
   readonly #of: Process;
   #isDue = false;
@@ -46,7 +52,7 @@ export class IdleCollection {
     this.#isDue = true;
     whenIdle(this.#of, () => {
       this.#isDue = false;
-      this.#of.collect();
+      this.#of.collect('regular');
     });
   }
 }
@@ -73,11 +79,11 @@ function ownProcess(): Process {
   };
 }
 
-function collectAll(): void {
+function collectAll(flavor: Flavor): void {
   setFlagsFromString('--expose-gc');
   const collect: unknown = runInNewContext('globalThis.gc');
   setFlagsFromString('--no-expose-gc');
   if (typeof collect !== 'function') return;
-  const options: Collection = { type: 'major', execution: 'sync', flavor: 'last-resort' };
+  const options: Collection = { type: 'major', execution: 'sync', flavor };
   collect(options);
 }

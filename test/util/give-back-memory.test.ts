@@ -39,22 +39,20 @@ test('a server that has work is left alone until it is idle', () => {
 
 test('memory that is freed later is collected once the thread is idle, once for all calls before', () => {
   vi.useFakeTimers();
-  let count = 0;
+  const flavors: string[] = [];
   const busy = [0, 0.5, 0, 0.05];
   const collection = new IdleCollection({
-    collect: () => {
-      count += 1;
-    },
+    collect: (flavor) => flavors.push(flavor),
     usedBytes: () => 500 * MEGABYTE,
     utilization: () => busy.shift() ?? 0,
   });
   collection.begin();
   collection.begin();
   vi.advanceTimersByTime(15_000);
-  expect(count).toBe(0);
+  expect(flavors).toEqual([]);
   vi.advanceTimersByTime(30_000);
-  expect(count).toBe(1);
+  expect(flavors).toEqual(['regular']);
   collection.begin();
   vi.advanceTimersByTime(15_000);
-  expect(count).toBe(2);
+  expect(flavors).toEqual(['regular', 'regular']);
 });
