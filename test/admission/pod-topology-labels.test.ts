@@ -26,7 +26,7 @@ describe('labels of the node', () => {
     [
       'a binding with a label of its own',
       { ...onNode('node-1'), metadata: { labels: { [ZONE]: 'mine' } } },
-      { [ZONE]: 'mine', [REGION]: 'r1' },
+      { [ZONE]: 'z1', [REGION]: 'r1' },
     ],
     ['a binding to a node without them', onNode('plain'), undefined],
     ['a binding to a node that is not there', onNode('gone'), undefined],

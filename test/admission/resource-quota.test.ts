@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createResourceQuota, type QuotaLedger } from '../../src/admission/plugins/resource-quota.ts';
 import { type LimitedResource, readQuotaConfig } from '../../src/admission/quota/charge.ts';
 import { measureOf } from '../../src/admission/quota/quota.ts';
+import { type Minor, NEWEST_MINOR } from '../../src/api/emulation.ts';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { fromResourceList } from '../../src/object/resource-list.ts';
 import { persistentvolumeclaims } from '../../src/resources/core/persistent-volume-claim/definition.ts';
@@ -9,6 +10,7 @@ import { services } from '../../src/resources/core/service/definition.ts';
 import { pods } from '../../src/resources/pod/definition.ts';
 import { attributesOf, FakeCluster, refusalOf, toObject } from '../kit/admission.ts';
 import { BUILT_IN_RESOURCES } from '../kit/built-in-resources.ts';
+import { gatesIn } from '../kit/manifests.ts';
 
 const NOW = new Date('2026-01-01T00:00:00Z');
 
@@ -43,11 +45,21 @@ class FakeLedger implements QuotaLedger {
   }
 }
 
-function setUp(quotas: readonly JsonObject[], limited: readonly LimitedResource[] = []) {
+function setUp(
+  quotas: readonly JsonObject[],
+  limited: readonly LimitedResource[] = [],
+  minor: Minor = NEWEST_MINOR,
+) {
   const ledger = new FakeLedger(quotas);
   const objects = new FakeCluster({ resourcequotas: quotas });
-  return { ledger, plugin: createResourceQuota({ objects, ledger, limited, now: () => NOW }) };
+  const isFeatureOn = gatesIn(minor);
+  return { ledger, plugin: createResourceQuota({ objects, ledger, limited, isFeatureOn, now: () => NOW }) };
 }
+
+const update = (old: ApiObject, object: ApiObject, subresource = '') => ({
+  operation: 'UPDATE' as const,
+  ...{ old, object, subresource },
+});
 
 async function refusedPod(hard: JsonObject, used: JsonObject, object: ApiObject, spec: JsonObject = {}) {
   const { plugin, ledger } = setUp([quota(hard, used, spec)]);
@@ -104,26 +116,50 @@ describe('pods', () => {
       pod({ 'nvidia.com/gpu': '1' }),
       'exceeded quota: quota, requested: requests.nvidia.com/gpu=1, used: requests.nvidia.com/gpu=1, limited: requests.nvidia.com/gpu=1',
     ],
+    [
+      'a device by its class',
+      { 'requests.deviceclass.resource.kubernetes.io/gpu': '1' },
+      { 'requests.deviceclass.resource.kubernetes.io/gpu': '0' },
+      pod({ 'deviceclass.resource.kubernetes.io/gpu': '2' }),
+      'exceeded quota: quota, requested: requests.deviceclass.resource.kubernetes.io/gpu=2, used: requests.deviceclass.resource.kubernetes.io/gpu=0, limited: requests.deviceclass.resource.kubernetes.io/gpu=1',
+    ],
   ])('%s is refused', async (_, hard, used, object, why) => {
     expect(await refusedPod(hard, used, object)).toBe(`pods "it" is forbidden: ${why}`);
   });
 
-  test('what a pod asks for in addition is charged where pods can be resized', async () => {
-    const quotas = [quota({ 'requests.cpu': '3', pods: '5' }, { 'requests.cpu': '1', pods: '1' })];
-    const resize = async (podsResize: boolean) => {
-      const ledger = new FakeLedger(quotas);
-      const objects = new FakeCluster({ resourcequotas: quotas });
-      const plugin = createResourceQuota({ objects, ledger, limited: [], podsResize, now: () => NOW });
-      const attributes = {
-        object: pod({ cpu: '1500m' }),
-        old: pod({ cpu: '1' }),
-        operation: 'UPDATE' as const,
-      };
-      expect(await refusalOf(plugin, attributesOf('pods', attributes))).toBeUndefined();
-      return ledger.used.get('quota');
-    };
-    expect(await resize(true)).toMatchObject({ 'requests.cpu': '1500m', pods: '1' });
-    expect(await resize(false)).toBeUndefined();
+  test('the difference of a resize is charged', async () => {
+    const { plugin, ledger } = setUp([
+      quota({ 'requests.cpu': '3', pods: '5' }, { 'requests.cpu': '1', pods: '1' }),
+    ]);
+    const write = update(pod({ cpu: '1' }), pod({ cpu: '1500m' }), 'resize');
+    expect(await refusalOf(plugin, attributesOf('pods', write))).toBeUndefined();
+    expect(ledger.used.get('quota')).toEqual({ 'requests.cpu': '1500m', pods: '1' });
+  });
+
+  test('a pod from before a quota may still be labelled', async () => {
+    const { plugin, ledger } = setUp([quota({ cpu: '1' }, { cpu: '0' })]);
+    const labelled = toObject({ ...pod(), metadata: { labels: { a: 'b' } } });
+    expect(await refusalOf(plugin, attributesOf('pods', update(pod(), labelled)))).toBeUndefined();
+    expect(ledger.writes).toBe(0);
+  });
+
+  test('a pod that states resources for all of its containers may leave out some', async () => {
+    const object = pod({}, {}, { resources: { requests: { cpu: '1' } } });
+    expect(await refusedPod({ memory: '1Gi' }, { memory: '0' }, object)).toEqual({ memory: '0' });
+  });
+
+  test.each<[Minor, JsonObject]>([
+    [32, { pods: '0' }],
+    [33, { pods: '1' }],
+  ])('in 1.%i a pod that gets a deadline is charged to the quota of such pods: %j', async (minor, used) => {
+    const { plugin, ledger } = setUp(
+      [quota({ pods: '2' }, { pods: '0' }, { scopes: ['Terminating'] })],
+      [],
+      minor,
+    );
+    const write = update(pod(), pod({}, {}, { activeDeadlineSeconds: 5 }));
+    expect(await refusalOf(plugin, attributesOf('pods', write))).toBeUndefined();
+    expect(ledger.used.get('quota') ?? { pods: '0' }).toEqual(used);
   });
 
   const full = [{ pods: '1' }, { pods: '1' }] as const;
@@ -227,6 +263,84 @@ test('a claim is counted by its storage class too, in whole bytes', () => {
   });
 });
 
+test('a claim is counted by what is allocated, while that is more than it asks for', () => {
+  const claim = toObject({
+    spec: { resources: { requests: { storage: '1Gi' } } },
+    status: { allocatedResources: { storage: '2Gi' } },
+  });
+  const usage = measureOf(persistentvolumeclaims)?.usage(claim, NOW) ?? new Map();
+  expect(fromResourceList(usage)).toMatchObject({ 'requests.storage': '2Gi' });
+});
+
+describe('the status of a claim', () => {
+  const spec = { resources: { requests: { storage: '1Gi' } } };
+  const grown = update(
+    toObject({ spec }),
+    toObject({ spec, status: { allocatedResources: { storage: '3Gi' } } }),
+    'status',
+  );
+  test.each<[Minor, string]>([
+    [32, '1Gi'],
+    [33, '3Gi'],
+  ])('in 1.%i is charged, even beyond the quota: %s', async (minor, used) => {
+    const hard = { 'requests.storage': '2Gi' };
+    const { plugin, ledger } = setUp([quota(hard, { 'requests.storage': '1Gi' })], [], minor);
+    expect(await refusalOf(plugin, attributesOf('persistentvolumeclaims', grown))).toBeUndefined();
+    expect(ledger.used.get('quota') ?? { 'requests.storage': '1Gi' }).toEqual({ 'requests.storage': used });
+  });
+
+  test('a claim that gets a class of attributes is charged to its quota', async () => {
+    const expression = { scopeName: 'VolumeAttributesClass', operator: 'In', values: ['gold'] };
+    const { plugin, ledger } = setUp([
+      quota(
+        { 'requests.storage': '2Gi' },
+        { 'requests.storage': '0' },
+        { scopeSelector: { matchExpressions: [expression] } },
+      ),
+    ]);
+    const gold = toObject({ spec: { ...spec, volumeAttributesClassName: 'gold' } });
+    const write = update(toObject({ spec }), gold);
+    expect(await refusalOf(plugin, attributesOf('persistentvolumeclaims', write))).toBeUndefined();
+    expect(ledger.used.get('quota')).toEqual({ 'requests.storage': '1Gi' });
+  });
+});
+
+test.each<[string, JsonObject, JsonObject]>([
+  [
+    'all that there are',
+    { exactly: { deviceClassName: 'gpu', allocationMode: 'All' } },
+    { 'gpu.deviceclass.resource.k8s.io/devices': '32' },
+  ],
+  [
+    'a number of them',
+    { exactly: { deviceClassName: 'gpu', allocationMode: 'ExactCount', count: '3' } },
+    { 'gpu.deviceclass.resource.k8s.io/devices': '3' },
+  ],
+  [
+    'a number of them in 1.31',
+    { deviceClassName: 'gpu', allocationMode: 'ExactCount', count: '3' },
+    { 'gpu.deviceclass.resource.k8s.io/devices': '3' },
+  ],
+  [
+    'the first that there is',
+    {
+      firstAvailable: [
+        { deviceClassName: 'gpu', allocationMode: 'ExactCount', count: '3' },
+        { deviceClassName: 'gpu', allocationMode: 'ExactCount', count: '2' },
+        { deviceClassName: 'tpu', allocationMode: 'ExactCount', count: '1' },
+      ],
+    },
+    { 'gpu.deviceclass.resource.k8s.io/devices': '3', 'tpu.deviceclass.resource.k8s.io/devices': '1' },
+  ],
+])('a claim of devices is counted by their class: %s', async (_, request, devices) => {
+  const none = Object.fromEntries(Object.keys(devices).map((name) => [name, '0']));
+  const hard = Object.fromEntries(Object.keys(devices).map((name) => [name, '99']));
+  const { plugin, ledger } = setUp([quota(hard, none)]);
+  const object = toObject({ spec: { devices: { requests: [request] } } });
+  expect(await refusalOf(plugin, attributesOf('resource.k8s.io/resourceclaims', { object }))).toBeUndefined();
+  expect(ledger.used.get('quota')).toEqual(devices);
+});
+
 test('objects of any resource are counted by name, some by an older name too, events never', async () => {
   const { plugin } = setUp([
     quota(
@@ -289,7 +403,7 @@ describe('what may only be had where a quota allows it', () => {
     const limited = readQuotaConfig(config({ matchScopes }));
     const object = pod({}, {}, { priorityClassName: 'top' });
     expect(await refusalOf(setUp([], limited).plugin, attributesOf('pods', { object }))).toBe(
-      'pods "it" is forbidden: insufficient quota to match these scopes: [{PriorityClass In [top]}]',
+      'insufficient quota to match these scopes: [{PriorityClass In [top]}]',
     );
     const covering = quota(
       { pods: '2' },

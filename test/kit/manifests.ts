@@ -55,12 +55,16 @@ export interface Manifests {
 export const manifestsWith = (isOn: Gates, types = usualTypes): Manifests =>
   takeManifests(isOn, new GatedFields(isOn, types), types);
 
-/** As a server that emulates this version takes them, with its gates by default except for those that are named. */
-export function manifestsIn(minor: Minor, given: Readonly<Record<string, boolean>> = {}): Manifests {
+/** The gates of a version by default, except for those that are named. */
+export function gatesIn(minor: Minor, given: Readonly<Record<string, boolean>> = {}): Gates {
   const gates = gatesOf(minor);
   const isOn = (name: string): boolean => given[name] ?? gates.get(name)?.on ?? false;
-  return manifestsWith(Object.assign(isOn, { minor }), typesIn(minor));
+  return Object.assign(isOn, { minor });
 }
+
+/** As a server that emulates this version takes them, with its gates by default except for those that are named. */
+export const manifestsIn = (minor: Minor, given: Readonly<Record<string, boolean>> = {}): Manifests =>
+  manifestsWith(gatesIn(minor, given), typesIn(minor));
 
 const loaded = new Map<Minor, TypeLibrary>();
 

@@ -14,7 +14,7 @@ const COPIED = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region'];
 
 /**
  * Tells a pod where its node is: labels of the node come to the pod with its binding, or with its creation if it is placed by
- * then. Those that the pod or the binding has by itself stay (Kubernetes: plugin/pkg/admission/podtopologylabels).
+ * then, and replace those that the pod or the binding has (Kubernetes: plugin/pkg/admission/podtopologylabels).
  */
 function createPodTopologyLabels(objects: ClusterObjects): AdmissionPlugin {
   const nodes = new ObjectLookup(objects, NODES);
@@ -22,7 +22,7 @@ function createPodTopologyLabels(objects: ClusterObjects): AdmissionPlugin {
     nodes.with('', node, (found) => {
       const held = found?.metadata.labels ?? {};
       const copied = COPIED.flatMap((key) => (held[key] === undefined ? [] : [[key, held[key]] as const]));
-      if (copied.length > 0) metadata.labels = { ...Object.fromEntries(copied), ...metadata.labels };
+      if (copied.length > 0) metadata.labels = { ...metadata.labels, ...Object.fromEntries(copied) };
     });
   return {
     name: 'PodTopologyLabels',

@@ -1,7 +1,9 @@
-import { PODS, QUOTAS } from '../../api/known-resources.ts';
-import type { Pod, ResourceQuota } from '../../api/types/core/v1.ts';
+import type { Gates } from '../../api/feature-gates.ts';
+import { CLAIMS, PODS, QUOTAS } from '../../api/known-resources.ts';
+import type { ResourceQuota } from '../../api/types/core/v1.ts';
 import { fromResourceList, type ResourceList } from '../../object/resource-list.ts';
-import type { AdmissionPlugin } from '../admission.ts';
+import { DEFAULT_MINOR } from '../../version.ts';
+import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
 import { describePlugin, isWriteOf, type PluginParts } from '../plugin.ts';
 import {
@@ -12,7 +14,7 @@ import {
   refuseExcess,
   withCharge,
 } from '../quota/charge.ts';
-import { measureOf, type Quota, toQuota } from '../quota/quota.ts';
+import { isBounded, type Measure, measureOf, type Quota, toQuota } from '../quota/quota.ts';
 
 /** Writes the usage of quotas. */
 export interface QuotaLedger {
@@ -31,8 +33,7 @@ interface Options {
   readonly objects: ClusterObjects;
   readonly ledger: QuotaLedger;
   readonly limited: readonly LimitedResource[];
-  /** Whether what a pod asks for may change (the feature InPlacePodVerticalScaling). */
-  readonly podsResize?: boolean;
+  readonly isFeatureOn: Gates;
   readonly now: () => Date;
 }
 
@@ -52,20 +53,27 @@ export function createResourceQuota(options: Options): AdmissionPlugin {
     name: 'ResourceQuota',
     operations: ['CREATE', 'UPDATE'],
     validate: (attributes) => {
-      const { namespace, subresource, object, operation } = attributes;
+      const { namespace, object } = attributes;
       if (namespace === '' || object === undefined) return undefined;
-      if (subresource !== '' && !isWriteOf(attributes, PODS, 'resize')) return undefined;
       if (options.limited.length === 0 && quotas.isEmpty(namespace)) return undefined;
       const measure = measureOf(attributes.definition);
-      if (measure === undefined) return undefined;
-      const isResize =
-        options.podsResize === true &&
-        operation === 'UPDATE' &&
-        isWriteOf<Pod>(attributes, PODS, subresource);
-      if (!isResize && !measure.operations.includes(operation)) return undefined;
+      if (measure === undefined || !isCharged(attributes, measure, options.isFeatureOn)) return undefined;
       return tillOf(namespace).pay({ attributes, object, measure, now: options.now() });
     },
   };
+}
+
+/** Other writes change neither the usage of an object nor the quotas that count it: an object from before a quota can be written. */
+function isCharged(attributes: AdmissionAttributes, { operations }: Measure, isOn: Gates): boolean {
+  const { operation, subresource } = attributes;
+  const { minor = DEFAULT_MINOR } = isOn;
+  if (subresource === '' && operations.includes(operation)) return true;
+  if (operation !== 'UPDATE') return false;
+  if (isWriteOf(attributes, PODS)) {
+    if (minor < 32) return isOn('InPlacePodVerticalScaling');
+    return minor >= 33 && isBounded(attributes.object?.spec) !== isBounded(attributes.old?.spec);
+  }
+  return isWriteOf(attributes, PODS, 'resize') || (minor >= 33 && isWriteOf(attributes, CLAIMS, 'status'));
 }
 
 interface Waiting extends Charged {
@@ -191,7 +199,7 @@ export const resourceQuota = describePlugin({
     createResourceQuota({
       ...{ objects, ledger: quotas },
       limited: readQuotaConfig(config),
-      podsResize: isFeatureOn('InPlacePodVerticalScaling'),
+      isFeatureOn,
       now: () => new Date(),
     }),
 });

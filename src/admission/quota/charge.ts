@@ -1,9 +1,9 @@
 import type { ApiObject, JsonObject, JsonValue } from '../../api/object-meta.ts';
-import type { FieldError } from '../../api/status.ts';
+import { type FieldError, unknownError } from '../../api/status.ts';
 import type { ScopedResourceSelectorRequirement } from '../../api/types/core/v1.ts';
 import { asObject, checkFields, checkOneOf, required, throwProblems } from '../../object/field-errors.ts';
 import { objectsOf, stringOf } from '../../object/json-values.ts';
-import { formatQuantity } from '../../object/quantity.ts';
+import { formatQuantity, type Quantity } from '../../object/quantity.ts';
 import { addLists, type ResourceList } from '../../object/resource-list.ts';
 import type { AdmissionAttributes } from '../admission.ts';
 import { refusal } from '../plugin.ts';
@@ -34,14 +34,25 @@ export function chargesOf(
   if (negative.length > 0)
     throw refusal(attributes, `quota usage is negative for resource(s): ${negative.sort().join(',')}`);
   const added = addedTo(usage, write);
-  if (added.size === 0) return new Map();
+  // A quota that did not count the object before is charged for all of it.
+  const bills = counting.flatMap((quota) => {
+    const { old } = attributes;
+    const isNew = old !== undefined && !isCounted(quota, measure, old);
+    const bill = isNew ? positive(usage) : added;
+    return bill.size === 0 ? [] : [{ quota, bill }];
+  });
+  if (counting.length === 0 ? added.size === 0 : bills.length === 0) return new Map();
   refuseUncovered(quotas, counting, write, limited);
-  for (const quota of counting) refuseExcess(quota, added, attributes);
-  return new Map(counting.map((quota) => [quota.name, only(added, (name) => quota.hard.has(name))]));
+  for (const { quota, bill } of bills) refuseExcess(quota, bill, attributes);
+  return new Map(bills.map(({ quota, bill }) => [quota.name, only(bill, (name) => quota.hard.has(name))]));
 }
 
-/** @throws StatusError 403 when the added usage exceeds the quota's limits */
+/**
+ * A status reports what has happened already: it is charged, but never refused.
+ * @throws StatusError 403 when the added usage exceeds the quota's limits
+ */
 export function refuseExcess(quota: Quota, added: ResourceList, attributes: AdmissionAttributes): void {
+  if (attributes.subresource === 'status') return;
   const exceeded = (name: string): boolean => {
     const most = quota.hard.get(name)?.nanos;
     const more = added.get(name)?.nanos;
@@ -74,8 +85,11 @@ function addedTo(usage: ResourceList, { attributes, measure, now }: Charged): Re
     const nanos = quantity.nanos - (before?.get(name)?.nanos ?? 0n);
     return [name, { ...quantity, nanos }] as const;
   });
-  return new Map(added.filter(([, { nanos }]) => nanos > 0n));
+  return positive(added);
 }
+
+const positive = (amounts: Iterable<readonly [string, Quantity]>): ResourceList =>
+  new Map([...amounts].filter(([, { nanos }]) => nanos > 0n));
 
 /** Some resources need a quota that allows them (the plugin's configuration). */
 function refuseUncovered(
@@ -104,7 +118,8 @@ function refuseUncovered(
     .filter(({ scope }) => !covered.has(scope));
   if (open.length === 0) return;
   const texts = open.map(({ scope, operator, values }) => `{${scope} ${operator} [${values.join(' ')}]}`);
-  throw refusal(attributes, `insufficient quota to match these scopes: [${texts.join(' ')}]`);
+  // Kubernetes gives this error no status of its own.
+  throw unknownError(`insufficient quota to match these scopes: [${texts.join(' ')}]`);
 }
 
 /** The quota after the charge of a write. */

@@ -11,7 +11,8 @@ import type {
   ScopedResourceSelectorRequirement,
   Service,
 } from '../../api/types/core/v1.ts';
-import { heldResources, isPodResource, resourcesOf } from '../../object/pod-resources.ts';
+import type { DeviceRequest, ExactDeviceRequest, ResourceClaim } from '../../api/types/resource/stored.ts';
+import { heldResources, resourcesOf, statesResources } from '../../object/pod-resources.ts';
 import { qosClass } from '../../object/pod-spec.ts';
 import { parseQuantity, type Quantity } from '../../object/quantity.ts';
 import {
@@ -19,6 +20,7 @@ import {
   isExtendedResource,
   isHugePages,
   isNativeResource,
+  maxLists,
   NOTHING,
   type ResourceList,
   toResourceList,
@@ -102,7 +104,10 @@ const POD_NAMES: ReadonlySet<string> = new Set([
   ...COMPUTE.flatMap((name) => [`requests.${name}`, `limits.${name}`]),
 ]);
 
-/** When these are limited every container must state its amount, for compatibility with the first quotas. */
+/**
+ * When these are limited every container must state its amount, for compatibility with the first quotas. A pod that states
+ * resources for all of its containers need not, whichever they are.
+ */
 const REQUIRED_AMOUNTS: ReadonlySet<string> = new Set(
   ['cpu', 'memory'].flatMap((name) => [name, `requests.${name}`, `limits.${name}`]),
 );
@@ -115,7 +120,8 @@ const measurePods: Measure<Pod> = {
   counts: (name) =>
     POD_NAMES.has(name) ||
     isHugePages(name) ||
-    (name.startsWith('requests.') && (isHugePages(name.slice(9)) || !isNativeResource(name))),
+    (name.startsWith('requests.') &&
+      (isHugePages(name.slice(9)) || isDevices(name.slice(9)) || !isNativeResource(name))),
   usage: (pod, now) => {
     const usage = new Map([[POD_COUNT, ONE]]);
     if (hasEnded(pod, now)) return usage;
@@ -126,8 +132,8 @@ const measurePods: Measure<Pod> = {
     return addLists(usage, computeUsage(requests, addOverhead(limits, overhead)));
   },
   missing: (names, { spec }) => {
-    const stated = computeUsage(ownAmounts(spec?.resources?.requests), ownAmounts(spec?.resources?.limits));
-    const required = names.filter((name) => REQUIRED_AMOUNTS.has(name) && !stated.has(name));
+    if (statesResources(spec ?? {})) return undefined;
+    const required = names.filter((name) => REQUIRED_AMOUNTS.has(name));
     const containers = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])];
     const silent = required.sort().flatMap((name) => {
       const those = containers.filter((container) => !says(container, name));
@@ -137,10 +143,6 @@ const measurePods: Measure<Pod> = {
   },
   isInScope,
 };
-
-/** What a pod states itself of the resources of all its containers. */
-const ownAmounts = (amounts: Readonly<Record<string, string>> | undefined): ResourceList =>
-  only(toResourceList(amounts), isPodResource);
 
 const says = (container: Container, name: string): boolean =>
   computeUsage(resourcesOf(container, 'requests'), resourcesOf(container, 'limits')).has(name);
@@ -153,12 +155,16 @@ function addOverhead(limits: ResourceList, overhead: ResourceList): ResourceList
   return addLists(limits, new Map([...overhead].filter(([name]) => (limits.get(name)?.nanos ?? 0n) > 0n)));
 }
 
+/** Devices of a class that a pod asks for without a claim: `deviceclass.resource.kubernetes.io/gpu`. */
+const isDevices = (name: string): boolean => name.startsWith('deviceclass.resource.kubernetes.io/');
+
 function computeUsage(requests: ResourceList, limits: ResourceList): ResourceList {
   const usage = new Map<string, Quantity>([['pods', ONE]]);
   for (const [name, request] of requests) {
     const isCompute = COMPUTE.includes(name);
     if (isCompute || isHugePages(name)) usage.set(name, request);
-    if (isCompute || isHugePages(name) || isExtendedResource(name)) usage.set(`requests.${name}`, request);
+    if (isCompute || isHugePages(name) || isExtendedResource(name) || isDevices(name))
+      usage.set(`requests.${name}`, request);
   }
   for (const [name, limit] of limits) if (COMPUTE.includes(name)) usage.set(`limits.${name}`, limit);
   return usage;
@@ -192,7 +198,7 @@ function isInScope(selector: ScopeSelector, { spec = {} }: Pod): boolean {
 }
 
 /** Whether the pod ends by itself. */
-const isBounded = ({ activeDeadlineSeconds }: PodSpec): boolean =>
+export const isBounded = ({ activeDeadlineSeconds }: PodSpec = {}): boolean =>
   activeDeadlineSeconds !== undefined && activeDeadlineSeconds >= 0;
 
 function hasPriorityClass({ scope, operator, values }: ScopeSelector, name: string): boolean {
@@ -287,13 +293,47 @@ function hasAttributesClass(
   return names.some((name) => matchesLabels(requirements, { [scope]: name ?? '' }));
 }
 
-/** Rounded up to whole bytes, as the numbers of quotas are. */
-function storageOf({ spec }: PersistentVolumeClaim): Quantity | undefined {
+/** Also what is still allocated after the request was made smaller. Rounded up to whole bytes, as the numbers of quotas are. */
+function storageOf({ spec, status }: PersistentVolumeClaim): Quantity | undefined {
   const asked = spec?.resources?.requests?.storage;
   const quantity = asked === undefined ? undefined : parseQuantity(asked);
   if (quantity === undefined) return undefined;
-  const { nanos, format } = quantity;
+  const allocated = parseQuantity(status?.allocatedResources?.storage ?? '');
+  const { nanos, format } =
+    allocated !== undefined && allocated.nanos > quantity.nanos ? allocated : quantity;
   return { nanos: nanos % WHOLE === 0n ? nanos : (nanos / WHOLE + 1n) * WHOLE, format };
+}
+
+const DEVICE_CLAIMS: ResourceOf<ResourceClaim> = { group: 'resource.k8s.io', resource: 'resourceclaims' };
+const DEVICE_CLAIM_COUNT = countName(DEVICE_CLAIMS);
+const DEVICES_OF_CLASS = '.deviceclass.resource.k8s.io/devices';
+/** As many devices as one claim can get. */
+const MOST_DEVICES = 32;
+
+/** Claims of devices, and their devices by class: `gpu.deviceclass.resource.k8s.io/devices`. */
+const measureDeviceClaims: Measure<ResourceClaim> = {
+  resource: DEVICE_CLAIMS,
+  operations: ['CREATE', 'UPDATE'],
+  counts: (name) => name === DEVICE_CLAIM_COUNT || name.endsWith(DEVICES_OF_CLASS),
+  usage: ({ spec }) => {
+    let usage: ResourceList = new Map([[DEVICE_CLAIM_COUNT, ONE]]);
+    for (const request of spec?.devices?.requests ?? []) usage = addLists(usage, devicesOf(request));
+    return usage;
+  },
+};
+
+/** Of the alternatives of a request, the most of each class. In 1.31 the request itself is the one alternative. */
+function devicesOf(request: DeviceRequest): ResourceList {
+  const { firstAvailable = [], exactly = request as ExactDeviceRequest } = request;
+  const alternatives = firstAvailable.length > 0 ? firstAvailable : [exactly];
+  return alternatives.reduce((most, one) => maxLists(most, devicesOfOne(one)), NOTHING);
+}
+
+function devicesOfOne({ deviceClassName = '', allocationMode, count = 0 }: ExactDeviceRequest): ResourceList {
+  const exact = allocationMode === 'ExactCount' ? Number(count) : 0;
+  return new Map([
+    [`${deviceClassName}${DEVICES_OF_CLASS}`, amount(allocationMode === 'All' ? MOST_DEVICES : exact)],
+  ]);
 }
 
 /** Objects that quotas only count. */
@@ -309,7 +349,7 @@ function measureCount({ group, resource, quotaName }: ResourceDefinition): Measu
   };
 }
 
-const SPECIAL = [measurePods, measureServices, measureClaims];
+const SPECIAL = [measurePods, measureServices, measureClaims, measureDeviceClaims];
 
 /** Undefined: quotas do not count this resource. */
 export function measureOf(definition: ResourceDefinition): Measure | undefined {
