@@ -69,14 +69,17 @@ interface Point {
   readonly hostname?: string;
 }
 
-/** Address and host name of one point of ingress. Since 1.33, addresses that are among the stored ones are not judged again. */
+/** The stored addresses, which are not judged again since 1.33. */
+export const knownAddresses = (at: FieldPath, before: readonly Point[] = []): ReadonlySet<string> =>
+  new Set(minorOf(at) < 33 ? [] : before.flatMap(({ ip }) => ip ?? []));
+
+/** Address and host name of one point of ingress. `known`: of {@link knownAddresses}. */
 export function validateIngressPoint(
   at: FieldPath,
   { ip = '', hostname = '' }: Point,
-  before: readonly Point[] = [],
+  known: ReadonlySet<string>,
 ): void {
-  const isKnown = minorOf(at) >= 33 && before.some((point) => point.ip === ip);
-  if (ip !== '' && !isKnown) mustBeIp(at.field('ip'), ip);
+  if (ip !== '' && !known.has(ip)) mustBeIp(at.field('ip'), ip);
   if (hostname === '') return;
   const path = at.field('hostname');
   path.invalidFor(hostname, checkName(hostname, 'dns-subdomain'));

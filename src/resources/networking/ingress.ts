@@ -16,6 +16,7 @@ import { column, define, nameColumn, type Table } from '../define.ts';
 import {
   ingressPointTexts,
   keepStatus,
+  knownAddresses,
   loadBalancerStatusView,
   resetLoadBalancerStatus,
   validateIngressPoint,
@@ -131,8 +132,9 @@ function validateCreate(at: FieldPath, { metadata, spec }: Ingress): void {
 
 function validateStatus(at: FieldPath, { status }: Ingress, { status: old }: Ingress): void {
   const path = at.field('status').field('loadBalancer').field('ingress');
+  const known = knownAddresses(path, old?.loadBalancer?.ingress);
   for (const [item, point] of path.each(status?.loadBalancer?.ingress))
-    validateIngressPoint(item, point, old?.loadBalancer?.ingress);
+    validateIngressPoint(item, point, known);
 }
 
 /** A name, or `*.` and a name. */

@@ -89,14 +89,18 @@ export const WARNED: readonly HostileRequest[] = [
     metadata: { name: 'hostile' },
     subsets: [{ addresses: many(16_000, (at) => ({ ip: addressOf(at) })), ports: [{ port: 80 }] }],
   })),
-  dryRun(
-    'a slice of endpoints with 45,000 addresses',
-    '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices',
-    201,
-    () => ({
-      ...{ metadata: { name: 'hostile' }, addressType: 'IPv6', ports: [] },
-      endpoints: many(450, (at) => ({ addresses: many(100, (of) => oddOf(at * 100 + of)) })),
-    }),
+  // Slices take IPv6 in canonical form alone.
+  ...[['odd', 422, oddOf] as const, ['good', 201, (at: number) => oddOf(at + 1).toLowerCase()] as const].map(
+    ([what, code, of]) =>
+      dryRun(
+        `a slice of endpoints with 45,000 ${what} addresses`,
+        '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices',
+        code,
+        () => ({
+          ...{ metadata: { name: 'hostile' }, addressType: 'IPv6', ports: [] },
+          endpoints: many(450, (at) => ({ addresses: many(100, (one) => of(at * 100 + one)) })),
+        }),
+      ),
   ),
   dryRun(
     'a policy for 24,000 networks',

@@ -3,7 +3,7 @@ import type { FieldPath } from '../../../object/field-path.ts';
 import { goText, goValue } from '../../../object/go-value.ts';
 import { isIpv6 } from '../../../object/ip.ts';
 import { checkPort, checkPortName, checkQualifiedName } from '../../../object/text-formats.ts';
-import { validateIngressPoint } from '../../load-balancer-status.ts';
+import { knownAddresses, validateIngressPoint } from '../../load-balancer-status.ts';
 import { goServicePort } from '../../rules/go-structs.ts';
 import { mustBeCidr, mustBeIp, mustNotBeSpecialIp } from '../../rules/ip-rules.ts';
 import { mustBeLabels } from '../../rules/labels.ts';
@@ -154,8 +154,9 @@ export function validateStatus(root: FieldPath, { spec = {}, status = {} }: Serv
     at.forbidden("may only be used when `spec.type` is 'LoadBalancer'");
     return;
   }
+  const known = knownAddresses(at, old.status?.loadBalancer?.ingress);
   for (const [path, point] of at.each(points)) {
-    validateIngressPoint(path, point, old.status?.loadBalancer?.ingress);
+    validateIngressPoint(path, point, known);
     validateIpMode(path.field('ipMode'), point);
   }
 }

@@ -131,10 +131,10 @@ function validateExtendedClaim(
 /** Claims of the pod that take a part of the node's own resources. */
 function validateNodeClaims(at: FieldPath, status: PodStatus, { resourceClaims = [] }: PodSpec): void {
   const claims = [...resourceClaims, ...(status.resourceClaimStatuses ?? [])];
+  const known = new Set(claims.flatMap(({ resourceClaimName }) => resourceClaimName ?? []));
   for (const [path, claim] of at.each(status.nodeAllocatableResourceClaimStatuses)) {
     const { resourceClaimName: name = '', containers = [], resources } = claim;
-    if (!claims.some(({ resourceClaimName }) => resourceClaimName === name))
-      path.field('resourceClaimName').invalid(name, 'no mapping found in pod reference');
+    if (!known.has(name)) path.field('resourceClaimName').invalid(name, 'no mapping found in pod reference');
     if (containers.length === 0) path.field('containers').required('must not be empty');
     for (const [item, resource, amount] of path.field('resources').entries(resources)) {
       if (!isNativeResource(resource)) item.invalid(resource, 'must be a node allocatable resource name');
