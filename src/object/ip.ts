@@ -151,11 +151,19 @@ export type StrictReading =
 
 const bad = (why: string): StrictReading => ({ kind: 'bad', why });
 
+/** The canonical text is made when it is asked for: it takes longer than the reading. */
+const good = (bytes: readonly number[], end: string, masked: boolean): StrictReading => ({
+  ...{ kind: 'good', family: familyOf(bytes), masked },
+  get canonical() {
+    return formatIp(bytes) + end;
+  },
+});
+
 export function readStrictIp(text: string): StrictReading {
   const parsed = parseStrict(text);
   if ('why' in parsed) return bad(parsed.why);
   const { bytes, zone } = parsed;
-  return { kind: 'good', family: familyOf(bytes), canonical: formatIp(bytes) + zone, masked: true };
+  return good(bytes, zone, true);
 }
 
 export function readStrictCidr(text: string): StrictReading {
@@ -171,7 +179,7 @@ export function readStrictCidr(text: string): StrictReading {
   const bits = Number(prefix);
   if (bits > bytes.length * 8) return failed('prefix length out of range');
   const masked = equalBytes(bytes, networkBytes(bytes, bits));
-  return { kind: 'good', family: familyOf(bytes), canonical: `${formatIp(bytes)}/${bits}`, masked };
+  return good(bytes, `/${bits}`, masked);
 }
 
 interface Parsed {
