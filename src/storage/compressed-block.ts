@@ -32,9 +32,8 @@ export function pack(parts: readonly Buffer[]): PackedBytes | undefined {
 }
 
 /**
- * CompressedBlock reads packed bytes. Reading one of them inflates all, which then stay inflated for
- * as long as one of them is read now and then. Neighbours are much alike: 64 kB of pods take 2 kB, and inflating them takes as long as a
- * third of a get.
+ * CompressedBlock reads packed bytes. Reading one part inflates all, which then stay inflated for as long as one of them is read now and
+ * then. Neighbours are much alike: 64 kB of pods take 2 kB, and inflating them takes as long as a third of a get.
  *
  * A dictionary for each resource, and each object compressed alone, was tried: 130 bytes a pod beside 210, but a list of 10,000 would
  * inflate 10,000 times, at 25 µs each, and a block does it at 5 µs an object.
@@ -86,8 +85,8 @@ export class CompressedBlock {
 }
 
 /**
- * InflatedBlocks makes the blocks of a resource, each thread its own, and knows which of them are inflated. It has no bound: with one of 128 MB, each list of 40,000 pods of 5.4 kB inflated
- * all of them, and took ten times as long as the one before.
+ * InflatedBlocks makes the blocks of a resource, each thread its own, and knows which of them are inflated. It has no bound: with one of
+ * 128 MB, each list of 40,000 pods of 5.4 kB inflated all of them, and took ten times as long as the one before.
  */
 export class InflatedBlocks {
   readonly #blocks = new Set<CompressedBlock>();
