@@ -1,10 +1,12 @@
 import type { Container, ContainerStatus, Pod, PodSpec, ResourceRequirements } from '../api/types/core/v1.ts';
 import {
   addLists,
+  addTo,
+  type GrowingList,
   isHugePages,
   maxLists,
-  NOTHING,
   type ResourceList,
+  raiseTo,
   toResourceList,
 } from './resource-list.ts';
 
@@ -57,22 +59,33 @@ function reportedBy(status: ContainerStatus | undefined, of: Kind): ResourceList
 }
 
 function together({ containers, initContainers }: PodSpec, read: Reader): ResourceList {
-  let running = NOTHING;
-  for (const container of containers ?? []) running = addLists(running, read(container));
+  const running: GrowingList = new Map();
+  for (const container of containers ?? []) addTo(running, read(container));
   // Sidecars go on running beside the others; the rest run one after the other, before the containers.
-  let sidecars = NOTHING;
-  let most = NOTHING;
+  const sidecars: GrowingList = new Map();
+  const most: GrowingList = new Map();
   for (const container of initContainers ?? []) {
     const own = read(container);
     if (isSidecar(container)) {
-      running = addLists(running, own);
-      sidecars = addLists(sidecars, own);
-      most = maxLists(most, sidecars);
+      addTo(running, own);
+      addTo(sidecars, own);
+      raiseTo(most, ofNamesIn(own, sidecars));
     } else {
-      most = maxLists(most, addLists(own, sidecars));
+      raiseTo(most, addLists(own, ofNamesIn(own, sidecars)));
     }
   }
-  return maxLists(running, most);
+  raiseTo(running, most);
+  return running;
+}
+
+/** What `list` has of the names of another one. */
+function ofNamesIn(names: ResourceList, list: ResourceList): ResourceList {
+  const found: GrowingList = new Map();
+  for (const name of names.keys()) {
+    const quantity = list.get(name);
+    if (quantity !== undefined) found.set(name, quantity);
+  }
+  return found;
 }
 
 function withOwn(

@@ -27,18 +27,36 @@ const sum = (a: Quantity, b: Quantity): Quantity => ({
 
 const larger = (a: Quantity, b: Quantity): Quantity => (b.nanos > a.nanos ? b : a);
 
-export const addLists = (a: ResourceList, b: ResourceList): ResourceList => merge(a, b, sum);
-export const maxLists = (a: ResourceList, b: ResourceList): ResourceList => merge(a, b, larger);
+export const addLists = (a: ResourceList, b: ResourceList): ResourceList => merge(a, b, addTo);
+export const maxLists = (a: ResourceList, b: ResourceList): ResourceList => merge(a, b, raiseTo);
 
-function merge(a: ResourceList, b: ResourceList, both: (a: Quantity, b: Quantity) => Quantity): ResourceList {
+/** A list that others are put into. To make a new one for each of very many takes long. */
+export type GrowingList = Map<string, Quantity>;
+
+export const addTo = (list: GrowingList, more: ResourceList): void => mergeInto(list, more, sum);
+export const raiseTo = (list: GrowingList, more: ResourceList): void => mergeInto(list, more, larger);
+
+function merge(
+  a: ResourceList,
+  b: ResourceList,
+  into: (list: GrowingList, more: ResourceList) => void,
+): ResourceList {
   if (a.size === 0) return b;
   if (b.size === 0) return a;
   const merged = new Map(a);
-  for (const [name, quantity] of b) {
-    const held = merged.get(name);
-    merged.set(name, held === undefined ? quantity : both(held, quantity));
-  }
+  into(merged, b);
   return merged;
+}
+
+function mergeInto(
+  list: GrowingList,
+  more: ResourceList,
+  both: (held: Quantity, more: Quantity) => Quantity,
+): void {
+  for (const [name, quantity] of more) {
+    const held = list.get(name);
+    list.set(name, held === undefined ? quantity : both(held, quantity));
+  }
 }
 
 /** Kinds of resource names (Kubernetes: apis/core/helper). */

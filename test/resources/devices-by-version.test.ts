@@ -70,6 +70,16 @@ test.each<[string, ResourceDefinition, JsonObject, before: string[], since: stri
     35,
   ],
   [
+    'also one that every object of JavaScript has',
+    resourceslices,
+    shared({ a: counters('x') }, taking('a', 'constructor')),
+    [
+      'spec.devices[0].consumesCounters[0].counters: Invalid value: "constructor": must reference a counter defined in the ResourceSlice sharedCounters',
+    ],
+    [NOT_BOTH],
+    35,
+  ],
+  [
     'limits of counters are totals, and since 1.35 of each set',
     resourceslices,
     shared({ a: many(20), b: many(20) }),

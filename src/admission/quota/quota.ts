@@ -17,12 +17,14 @@ import { qosClass } from '../../object/pod-spec.ts';
 import { parseQuantity, type Quantity } from '../../object/quantity.ts';
 import {
   addLists,
+  addTo,
+  type GrowingList,
   isExtendedResource,
   isHugePages,
   isNativeResource,
-  maxLists,
   NOTHING,
   type ResourceList,
+  raiseTo,
   toResourceList,
 } from '../../object/resource-list.ts';
 import { matchesLabels } from '../../object/selectors.ts';
@@ -316,8 +318,8 @@ const measureDeviceClaims: Measure<ResourceClaim> = {
   operations: ['CREATE', 'UPDATE'],
   counts: (name) => name === DEVICE_CLAIM_COUNT || name.endsWith(DEVICES_OF_CLASS),
   usage: ({ spec }) => {
-    let usage: ResourceList = new Map([[DEVICE_CLAIM_COUNT, ONE]]);
-    for (const request of spec?.devices?.requests ?? []) usage = addLists(usage, devicesOf(request));
+    const usage = new Map([[DEVICE_CLAIM_COUNT, ONE]]);
+    for (const request of spec?.devices?.requests ?? []) addTo(usage, devicesOf(request));
     return usage;
   },
 };
@@ -325,8 +327,9 @@ const measureDeviceClaims: Measure<ResourceClaim> = {
 /** Of the alternatives of a request, the most of each class. In 1.31 the request itself is the one alternative. */
 function devicesOf(request: DeviceRequest): ResourceList {
   const { firstAvailable = [], exactly = request as ExactDeviceRequest } = request;
-  const alternatives = firstAvailable.length > 0 ? firstAvailable : [exactly];
-  return alternatives.reduce((most, one) => maxLists(most, devicesOfOne(one)), NOTHING);
+  const most: GrowingList = new Map();
+  for (const one of firstAvailable.length > 0 ? firstAvailable : [exactly]) raiseTo(most, devicesOfOne(one));
+  return most;
 }
 
 function devicesOfOne({ deviceClassName = '', allocationMode, count = 0 }: ExactDeviceRequest): ResourceList {

@@ -101,7 +101,7 @@ function mustBeKnown(
     );
   else
     for (const name of Object.keys(counters))
-      if (set[name] === undefined)
+      if (!Object.hasOwn(set, name))
         at.field('counters').invalid(
           name,
           'must reference a counter defined in the ResourceSlice sharedCounters',

@@ -1,5 +1,9 @@
+import { expect, vi } from 'vitest';
+import type { Cluster } from '../../kit/cluster.ts';
 import type { HostileRequest } from '../../kit/hostile-request.ts';
+import { PATIENCE } from '../../kit/patience.ts';
 import { fill } from './bodies.ts';
+import { dryRun, many, put } from './written-requests.ts';
 
 /** Objects that are written, or refused: lists and maps with as many parts as fit, good ones and bad ones. */
 const CORE = '/api/v1/namespaces/default';
@@ -10,6 +14,23 @@ const post = (name: string, path: string, body: () => string): HostileRequest =>
   body,
 });
 const meta = '"metadata":{"generateName":"hostile-"}';
+
+const COUNTED = '/api/v1/namespaces/counted/pods';
+
+/** In a namespace of its own, because other rows would be charged. */
+async function makeQuota(cluster: Cluster): Promise<void> {
+  await put(cluster, '/api/v1/namespaces', { metadata: { name: 'counted' } });
+  await put(cluster, '/api/v1/namespaces/counted/serviceaccounts', { metadata: { name: 'default' } });
+  await put(cluster, '/api/v1/namespaces/counted/resourcequotas', {
+    metadata: { name: 'q' },
+    spec: { hard: { pods: '10', 'requests.a.b/x0': '1' } },
+  });
+  // From then on it counts.
+  await vi.waitFor(async () => {
+    const { json } = await cluster.request('GET', '/api/v1/namespaces/counted/resourcequotas/q');
+    expect(json.status.hard).toMatchObject({ pods: '10' });
+  }, PATIENCE);
+}
 
 export const OBJECTS: readonly HostileRequest[] = [
   post(
@@ -84,6 +105,19 @@ export const OBJECTS: readonly HostileRequest[] = [
   post('containers', `${CORE}/pods`, () =>
     fill(`{${meta},"spec":{"containers":[`, (at) => `{"name":"c${at}","image":"i"}`, ']}}'),
   ),
+  {
+    ...dryRun('containers with a resource each, where a quota counts them', COUNTED, 201, () => ({
+      metadata: { generateName: 'hostile-' },
+      spec: {
+        // About as many as a document may have values for.
+        containers: many(3_400, (at) => ({
+          ...{ name: `c${at}`, image: 'i' },
+          resources: { limits: { [`a.b/x${at}`]: '1' } },
+        })),
+      },
+    })),
+    before: makeQuota,
+  },
   post('containers of one name', `${CORE}/pods`, () =>
     fill(`{${meta},"spec":{"containers":[`, () => '{"name":"c","image":"i"}', ']}}'),
   ),
