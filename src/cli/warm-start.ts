@@ -9,6 +9,7 @@ import { makeFolder } from '../util/make-folder.ts';
 import { pause } from '../util/pause.ts';
 import { describeVersion } from '../version.ts';
 import { cacheFolder, useTemplate } from './embedded/cluster-template.ts';
+import { EmbeddedPostgres } from './embedded/embedded-postgres.ts';
 import { claimFolder, livingOwner } from './embedded/owner.ts';
 
 /** A cluster takes seconds to make; on a busy machine a minute. */
@@ -48,6 +49,20 @@ export async function ensureTemplate(
   }
   useTemplate(template);
   return template;
+}
+
+/** A PostgreSQL, not started, with a copy of the template in the folder. */
+export function copyIn(
+  folder: string,
+  template: string,
+  onProgress: (message: string) => void,
+): EmbeddedPostgres {
+  // Root's PostgreSQL runs as another account, which passes.
+  if (process.getuid?.() === 0) chmodSync(folder, 0o711);
+  return new EmbeddedPostgres({
+    ...{ folder: join(folder, 'postgres'), port: 0, settings: UNSYNCED, onProgress },
+    template: join(template, 'postgres'),
+  });
 }
 
 function claims(making: string): boolean {

@@ -1,13 +1,11 @@
-import { chmodSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { blameFlag, explainFlag } from '../../options/flag.ts';
 import { ownFlags } from '../../options/storage.ts';
 import { makeFolder } from '../../util/make-folder.ts';
 import { aborted } from '../../util/pause.ts';
-import { EmbeddedPostgres } from '../embedded/embedded-postgres.ts';
 import { stopSignal } from '../stop-signal.ts';
-import { ensureTemplate, UNSYNCED } from '../warm-start.ts';
+import { copyIn, ensureTemplate } from '../warm-start.ts';
 import { readWords, valueIn } from './argument-words.ts';
 import { publishEtcd, readUrl, withdrawEtcd } from './etcd-address.ts';
 import { beginSpare, claimSpare } from './spares.ts';
@@ -70,12 +68,7 @@ async function openDatabase(
     });
     return { url: spare.url, spare: spare.socket, failed, close: async () => spare.close() };
   }
-  // Root's PostgreSQL runs as another account, which passes.
-  if (process.getuid?.() === 0) chmodSync(dataDir, 0o711);
-  const postgres = new EmbeddedPostgres({
-    ...{ folder: join(dataDir, 'postgres'), port: 0, settings: UNSYNCED, onProgress: progress },
-    template: join(template, 'postgres'),
-  });
+  const postgres = copyIn(dataDir, template, progress);
   await postgres.start();
   return { url: postgres.url, failed: new Promise<never>(() => {}), close: () => postgres.stop() };
 }

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { get } from 'node:https';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -9,11 +9,10 @@ import { UsageError } from '../../options/flag.ts';
 import { listenerFlags } from '../../options/serving.ts';
 import { parseDuration } from '../../util/duration.ts';
 import { aborted } from '../../util/pause.ts';
-import { EmbeddedPostgres } from '../embedded/embedded-postgres.ts';
 import { claimFolder } from '../embedded/owner.ts';
 import { explainRefusal } from '../explain-refusal.ts';
 import { stopSignal } from '../stop-signal.ts';
-import { findTemplate, UNSYNCED } from '../warm-start.ts';
+import { copyIn, findTemplate } from '../warm-start.ts';
 import { readWords, valueIn } from './argument-words.ts';
 import { type FromSpare, SpareChannel, type ToSpare } from './spare-channel.ts';
 import { CLAIMED, SOCKET, spareFolder } from './spares.ts';
@@ -28,25 +27,19 @@ const REHEARSAL = [
 /** Each loads more of what answers requests. */
 const REHEARSED_REQUESTS = 5;
 const LOOK_MS = 1000;
-const DEFAULT_KEEP = '15m';
 
 /** Waits for a suite, and ends with it, or with the folder that has the template. @see spares.ts */
 export async function runSpare(args: readonly string[]): Promise<void> {
-  const keep = valueIn(readWords(args), 'keep-ready') ?? DEFAULT_KEEP;
+  const keepMs = parseDuration(valueIn(readWords(args), 'keep-ready') ?? '') ?? 0;
   const template = findTemplate();
   if (template === undefined) return;
   const folder = spareFolder(template, process.pid);
   // Not those above it: they may have gone meanwhile.
   mkdirSync(folder, { mode: 0o700 });
   claimFolder(folder);
-  // Root's PostgreSQL runs as another account, which passes.
-  if (process.getuid?.() === 0) chmodSync(folder, 0o711);
   const life = new AbortController();
   const stop = AbortSignal.any([life.signal, stopSignal()]);
-  const postgres = new EmbeddedPostgres({
-    ...{ folder: join(folder, 'postgres'), port: 0, settings: UNSYNCED, onProgress: () => {} },
-    template: join(template, 'postgres'),
-  });
+  const postgres = copyIn(folder, template, () => {});
   try {
     await postgres.start();
     await rehearse(folder, { url: postgres.url, template }, stop);
@@ -54,7 +47,7 @@ export async function runSpare(args: readonly string[]): Promise<void> {
     await spare.listen();
     const isLeft = (): boolean => !existsSync(folder) || !existsSync(template);
     const looking = setInterval(() => isLeft() && life.abort(), LOOK_MS);
-    const unused = setTimeout(() => spare.isClaimed || life.abort(), parseDuration(keep) ?? 0);
+    const unused = setTimeout(() => spare.isClaimed || life.abort(), keepMs);
     await aborted(stop);
     clearInterval(looking);
     clearTimeout(unused);
@@ -110,7 +103,10 @@ class Spare {
       this.#server.once('error', reject);
       // By its name alone, because a path may be longer than a socket's address.
       process.chdir(this.#parts.folder);
+      // Who may connect has a server started: root's folder is open to others.
+      const usual = process.umask(0o077);
       this.#server.listen(SOCKET, done);
+      process.umask(usual);
     });
   }
 
