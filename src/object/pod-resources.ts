@@ -27,9 +27,12 @@ export const isSidecar = ({ restartPolicy }: Container): boolean => restartPolic
 export const containerResources = (spec: PodSpec, of: Kind): ResourceList =>
   together(spec, (container) => resourcesOf(container, of));
 
-/** What a whole pod asks for: what it states itself, and what its containers ask for of the rest. */
-export const podResources = (spec: PodSpec, of: Kind): ResourceList =>
-  withOwn(containerResources(spec, of), spec.resources?.[of]);
+/**
+ * What a whole pod asks for: what it states itself, and what its containers ask for of the rest. `counts`: which of its own
+ * resources count.
+ */
+export const podResources = (spec: PodSpec, of: Kind, counts = isPodResource): ResourceList =>
+  withOwn(containerResources(spec, of), spec.resources?.[of], counts);
 
 /**
  * What a pod takes up while it is being resized: the larger one of what it asks for and what its node has set aside for it. A
@@ -91,9 +94,10 @@ function ofNamesIn(names: ResourceList, list: ResourceList): ResourceList {
 function withOwn(
   ofContainers: ResourceList,
   own: Readonly<Record<string, string>> | undefined,
+  counts = isPodResource,
 ): ResourceList {
   if (own === undefined) return ofContainers;
-  const stated = [...toResourceList(own)].filter(([name]) => isPodResource(name));
+  const stated = [...toResourceList(own)].filter(([name]) => counts(name));
   return stated.length === 0 ? ofContainers : new Map([...ofContainers, ...stated]);
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { limitRanger } from '../../src/admission/plugins/limit-ranger.ts';
-import type { JsonObject } from '../../src/api/object-meta.ts';
+import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { attributesOf, FakeCluster, pluginFrom, refusalOf, toObject } from '../kit/admission.ts';
 
 const limitRange = (...limits: JsonObject[]): JsonObject => ({
@@ -167,4 +167,38 @@ test.each([
     expect(await refusalOf(plugin, attributesOf('persistentvolumeclaims', { object, operation }))).toBe(
       message,
     );
+});
+
+test('what is being deleted is not measured, however it is written', async () => {
+  const plugin = pluginOf(
+    limitRange(
+      { type: 'PersistentVolumeClaim', max: { storage: '2Gi' } },
+      { type: 'Pod', max: { cpu: '1' } },
+    ),
+  );
+  const update = async (resource: string, object: ApiObject, more: object = {}) => {
+    const ending = { ...object, metadata: { ...object.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
+    return await Promise.all(
+      [object, ending].map((old) =>
+        refusalOf(plugin, attributesOf(resource, { object, old, operation: 'UPDATE', ...more })),
+      ),
+    );
+  };
+  const claim = toObject({ spec: { resources: { requests: { storage: '3Gi' } } } });
+  expect(await update('persistentvolumeclaims', claim)).toEqual([expect.stringContaining('3Gi'), undefined]);
+  const resized = pod(container({ cpu: '2' }, { cpu: '2' }));
+  expect(await update('pods', resized, { subresource: 'resize' })).toEqual([
+    expect.stringContaining('limit is 2'),
+    undefined,
+  ]);
+});
+
+test('a limit for pods counts the CPU that a pod states for itself, but not its huge pages', async () => {
+  const states = (name: string, amount: string) => {
+    const resources = { requests: { [name]: amount }, limits: { [name]: amount } };
+    return toObject({ spec: { resources, containers: [container({ [name]: '1' }, { [name]: '1' })] } });
+  };
+  const refused = (name: string) => refusedPod({ type: 'Pod', max: { [name]: '2' } }, states(name, '3'));
+  expect(await refused('cpu')).toContain('maximum cpu usage per Pod is 2, but limit is 3');
+  expect(await refused('hugepages-2Mi')).toBeUndefined();
 });

@@ -1,5 +1,6 @@
 import { CLAIMS, PODS } from '../../api/known-resources.ts';
 import type { ResourceOf } from '../../api/names.ts';
+import type { ApiObject } from '../../api/object-meta.ts';
 import type {
   Container,
   LimitRange,
@@ -12,7 +13,7 @@ import { formatQuantity, type Quantity } from '../../object/quantity.ts';
 import { NOTHING, type ResourceList, toResourceList } from '../../object/resource-list.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
-import { describePlugin, isWriteOf, type PluginParts, refuseFor } from '../plugin.ts';
+import { describePlugin, isWriteOf, type PluginParts, refuseFor, type WriteOf } from '../plugin.ts';
 
 const LIMIT_RANGES: ResourceOf<LimitRange> = { group: '', resource: 'limitranges' };
 
@@ -55,14 +56,16 @@ function checkOf(attributes: AdmissionAttributes): ((limit: Limit) => string[]) 
 /** A new pod, or one that is resized: no other write changes what the containers of a pod ask for. */
 function limitedPod(attributes: AdmissionAttributes): Pod | undefined {
   const isNew = attributes.operation === 'CREATE' && isWriteOf(attributes, PODS);
-  return isNew || isWriteOf(attributes, PODS, 'resize') ? attributes.object : undefined;
+  return isNew || isWriteOf(attributes, PODS, 'resize') ? unlessEnding(attributes) : undefined;
 }
 
 /** Claims are also checked on updates, because they may grow. */
 const stayingClaim = (attributes: AdmissionAttributes): PersistentVolumeClaim | undefined =>
-  isWriteOf(attributes, CLAIMS) && attributes.old?.metadata.deletionTimestamp === undefined
-    ? attributes.object
-    : undefined;
+  isWriteOf(attributes, CLAIMS) ? unlessEnding(attributes) : undefined;
+
+/** The written object. Undefined: it is being deleted, and no limit may hold that up. */
+const unlessEnding = <T extends ApiObject>({ object, old }: WriteOf<T>): T | undefined =>
+  old?.metadata.deletionTimestamp === undefined ? object : undefined;
 
 const toLimit = ({ type = '', min, max, maxLimitRequestRatio }: LimitRangeItem): Limit => ({
   type,
@@ -73,13 +76,16 @@ const toLimit = ({ type = '', min, max, maxLimitRequestRatio }: LimitRangeItem):
 
 function podViolations(limit: Limit, { spec = {} }: Pod): string[] {
   if (limit.type === 'Pod') {
-    const asked = { requests: podResources(spec, 'requests'), limits: podResources(spec, 'limits') };
-    return violationsOf(limit, asked);
+    const sumOf = (of: 'requests' | 'limits'): ResourceList => podResources(spec, of, isLimitedAsStated);
+    return violationsOf(limit, { requests: sumOf('requests'), limits: sumOf('limits') });
   }
   if (limit.type !== 'Container') return [];
   const containers = [...(spec.containers ?? []), ...(spec.initContainers ?? [])];
   return containers.flatMap((container) => violationsOf(limit, askedBy(container)));
 }
+
+/** Of huge pages, limits for pods look at the containers alone. */
+const isLimitedAsStated = (name: string): boolean => name === 'cpu' || name === 'memory';
 
 const askedBy = (container: Container): Asked => ({
   requests: resourcesOf(container, 'requests'),
