@@ -2,7 +2,7 @@ import type { Life } from '../api/emulation.ts';
 import type { Gates } from '../api/feature-gates.ts';
 import type { ResourceOf } from '../api/names.ts';
 import type { ApiObject, JsonValue } from '../api/object-meta.ts';
-import { forbidden, type StatusError } from '../api/status.ts';
+import { forbidden, type StatusCause, type StatusError } from '../api/status.ts';
 import type { UserInfo } from '../request/api-request.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from './admission.ts';
 import type { ClusterObjects } from './cluster-objects.ts';
@@ -91,12 +91,17 @@ export function isWriteOf<T extends ApiObject>(
 }
 
 /** The error by which plugins refuse a write: 403 with the object's name, or the generateName of an object without one. */
-export function refusal({ definition, name, object }: AdmissionAttributes, why: string): StatusError {
+export function refusal(
+  { definition, name, object }: AdmissionAttributes,
+  why: string,
+  causes?: readonly StatusCause[],
+): StatusError {
   const generateName = object?.metadata.generateName;
   return forbidden(
     definition,
     name || (typeof generateName === 'string' ? generateName : '') || 'Unknown',
     why,
+    causes,
   );
 }
 

@@ -136,12 +136,17 @@ export const conflict = (resource: GroupResource, name: string, why: string): St
 export const MODIFIED =
   'the object has been modified; please apply your changes to the latest version and try again';
 
-export const forbidden = (resource: GroupResource, name: string, why: string): StatusError =>
+export const forbidden = (
+  resource: GroupResource,
+  name: string,
+  why: string,
+  causes?: readonly StatusCause[],
+): StatusError =>
   new StatusError({
     code: 403,
     reason: 'Forbidden',
     message: `${toQualifiedResource(resource)}${name === '' ? '' : ` "${name}"`} is forbidden: ${why}`,
-    details: named(resource, name),
+    details: { ...named(resource, name), ...(causes === undefined ? {} : { causes }) },
   });
 
 /** Longer lists are unreadable. */

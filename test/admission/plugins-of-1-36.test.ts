@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { AdmissionAttributes, AdmissionPlugin } from '../../src/admission/admission.ts';
 import { findPlugin, pluginsOf } from '../../src/admission/all-plugins.ts';
 import { podGroupWorkload } from '../../src/admission/plugins/pod-group-workload.ts';
 import { jobValidation, podGroupProtection } from '../../src/admission/plugins/pod-groups.ts';
@@ -86,6 +87,8 @@ const asking = (nodeName: string, requests: JsonObject, generation = 2): JsonObj
   spec: { nodeName, containers: [{ name: 'a', resources: { requests } }, { name: 'b' }] },
 });
 
+const ON_WINDOWS = 'pod resize is only supported on linux nodes, node "windows" is "windows"';
+
 test.each<[string, JsonObject, string, string | undefined]>([
   ['that fits', asking('linux', { cpu: '2', memory: '1Gi' }), 'resize', undefined],
   ['before it is placed', asking('', { cpu: '9' }), 'resize', undefined],
@@ -95,34 +98,44 @@ test.each<[string, JsonObject, string, string | undefined]>([
     'beyond its node',
     asking('linux', { cpu: '2001m', memory: '2Gi' }),
     'resize',
-    "Node didn't have enough allocatable resources: cpu, requested: 2001, allocatable: 2000; memory, requested: 2147483648, allocatable: 1073741824",
+    "node didn't have enough allocatable resources: cpu, requested: 2001, allocatable: 2000; memory, requested: 2147483648, allocatable: 1073741824",
+  ],
+  [
+    'beyond it by less than the unit of the message',
+    asking('linux', { cpu: '2000100u', memory: '1Gi' }),
+    'resize',
+    "node didn't have enough allocatable resources: cpu, requested: 2001, allocatable: 2000",
   ],
   ['without its node', asking('gone', {}), 'resize', 'node "gone" not found'],
-  [
-    'on another system',
-    asking('windows', {}),
-    'resize',
-    'pod resize is only supported on linux nodes, node "windows" is "windows"',
-  ],
-  [
-    'on an unknown system',
-    asking('bare', {}),
-    'resize',
-    'pod resize is only supported on linux nodes, node "bare" is ""',
-  ],
+  ['on another system', asking('windows', {}), 'resize', ON_WINDOWS],
+  ['beyond its node on another system', asking('windows', { cpu: '9' }), 'resize', ON_WINDOWS],
+  ['on a system that is not known', asking('bare', {}), 'resize', undefined],
 ])('a resize %s', async (_, after, subresource, why) => {
+  const refused = await refusalOf(resizeLimits(), resize(after, subresource));
+  expect(refused?.split(' is forbidden: ')[1]).toBe(why);
+});
+
+const resizeLimits = (): AdmissionPlugin => {
   const plugin = podResizeLimits.create({ objects, isFeatureOn: () => true });
   if (plugin === undefined) throw new Error('the plugin is off');
-  const refused = await refusalOf(
-    plugin,
-    attributesOf('pods', {
-      operation: 'UPDATE',
-      subresource,
-      object: toObject(after),
-      old: toObject(asking('linux', { cpu: '1' }, 1)),
-    }),
-  );
-  expect(refused?.split(' is forbidden: ')[1]).toBe(why);
+  return plugin;
+};
+
+const resize = (after: JsonObject, subresource = 'resize'): AdmissionAttributes =>
+  attributesOf('pods', {
+    operation: 'UPDATE',
+    subresource,
+    object: toObject(after),
+    old: toObject(asking('linux', { cpu: '1' }, 1)),
+  });
+
+test.each([
+  ['linux', 'NodeCapacity'],
+  ['windows', 'UnsupportedPlatform'],
+])('a refused resize on %s has the cause %s', async (nodeName, reason) => {
+  await expect(
+    (async () => resizeLimits().validate?.(resize(asking(nodeName, { cpu: '9' }))))(),
+  ).rejects.toMatchObject({ status: { details: { causes: [{ reason }] } } });
 });
 
 test('a new group of pods gets the finalizer that keeps it, once', async () => {

@@ -1,5 +1,6 @@
 import { NODES, PODS } from '../../api/known-resources.ts';
 import type { Node, PodSpec } from '../../api/types/core/v1.ts';
+import { goQuote } from '../../object/go-value.ts';
 import { podResources } from '../../object/pod-resources.ts';
 import { type ResourceList, toResourceList } from '../../object/resource-list.ts';
 import type { AdmissionPlugin } from '../admission.ts';
@@ -23,36 +24,46 @@ function createPodResizeLimits(objects: ClusterObjects): AdmissionPlugin {
       // The generation rises with every change of the spec.
       if (nodeName === '' || metadata?.generation === old?.metadata.generation) return undefined;
       return nodes.with('', nodeName, (node) => {
-        const why =
-          node === undefined ? `node ${JSON.stringify(nodeName)} not found` : whyImpossible(spec, node);
-        if (why !== undefined) throw refusal(attributes, why);
+        if (node === undefined) throw refusal(attributes, `node ${goQuote(nodeName)} not found`);
+        const reason = whyImpossible(spec, node);
+        if (reason !== undefined) throw refusal(attributes, reason.message, [{ reason: reason.cause }]);
       });
     },
   };
 }
 
-function whyImpossible(spec: PodSpec, { metadata, status }: Node): string | undefined {
+interface Impossible {
+  readonly cause: 'UnsupportedPlatform' | 'NodeCapacity';
+  readonly message: string;
+}
+
+function whyImpossible(spec: PodSpec, { metadata, status }: Node): Impossible | undefined {
+  const system = metadata.labels?.['kubernetes.io/os'] ?? 'linux';
+  if (system !== 'linux')
+    return {
+      cause: 'UnsupportedPlatform',
+      message: `pod resize is only supported on linux nodes, node ${goQuote(metadata.name ?? '')} is ${goQuote(system)}`,
+    };
   const wanted = podResources(spec, 'requests');
   const there = toResourceList(status?.allocatable);
   const lacks = [lackOf('cpu', NANOS_PER_MILLI), lackOf('memory', NANOS)].flatMap(
     (lack) => lack(wanted, there) ?? [],
   );
-  if (lacks.length > 0) return `Node didn't have enough allocatable resources: ${lacks.join('; ')}`;
-  const system = metadata.labels?.['kubernetes.io/os'] ?? '';
-  if (system === 'linux') return undefined;
-  return `pod resize is only supported on linux nodes, node ${JSON.stringify(metadata.name)} is ${JSON.stringify(system)}`;
+  if (lacks.length === 0) return undefined;
+  return {
+    cause: 'NodeCapacity',
+    message: `node didn't have enough allocatable resources: ${lacks.join('; ')}`,
+  };
 }
 
 /** `unit`: that of the numbers in the message, in nanos. */
 const lackOf =
   (name: string, unit: bigint) =>
   (wanted: ResourceList, there: ResourceList): string | undefined => {
-    const [requested, allocatable] = [wanted, there].map((list) =>
-      roundUp(list.get(name)?.nanos ?? 0n, unit),
-    );
-    return (requested ?? 0n) > (allocatable ?? 0n)
-      ? `${name}, requested: ${requested}, allocatable: ${allocatable}`
-      : undefined;
+    const requested = wanted.get(name)?.nanos ?? 0n;
+    const allocatable = there.get(name)?.nanos ?? 0n;
+    if (requested <= allocatable) return undefined;
+    return `${name}, requested: ${roundUp(requested, unit)}, allocatable: ${roundUp(allocatable, unit)}`;
   };
 
 const roundUp = (nanos: bigint, unit: bigint): bigint => (nanos + unit - 1n) / unit;
