@@ -52,7 +52,8 @@ interface DeclaredType {
 
 /** Absent parts default to those of the path. */
 export function declaredType(value: JsonObject, expected: Expected): DeclaredType {
-  const given = nameText(value.apiVersion);
+  // A group may be empty: /v1 is v1.
+  const given = nameText(value.apiVersion).replace(/^\//, '');
   const apiVersion = given === '' ? toApiVersion(expected) : canonicalApiVersion(given);
   return {
     apiVersion,
