@@ -140,9 +140,17 @@ export const forbidden = (resource: GroupResource, name: string, why: string): S
   new StatusError({
     code: 403,
     reason: 'Forbidden',
-    message: `${toQualifiedResource(resource)}${name === '' ? '' : ` "${name}"`} is forbidden: ${why}`,
-    details: named(resource, name),
+    message: `${forbiddenTarget(resource, name)}: ${why}`,
+    details: isNone(resource) ? {} : named(resource, name),
   });
+
+const isNone = ({ group, resource }: GroupResource): boolean => group === '' && resource === '';
+
+function forbiddenTarget(resource: GroupResource, name: string): string {
+  // A path such as /metrics has no resource.
+  if (isNone(resource)) return 'forbidden';
+  return `${toQualifiedResource(resource)}${name === '' ? '' : ` "${name}"`} is forbidden`;
+}
 
 /** Longer lists are unreadable. */
 const MAX_SHOWN = 1000;
