@@ -93,6 +93,8 @@ export interface FieldSchema {
   readonly listMapKeys: readonly string[];
   /** A struct or map that server-side apply owns as one value. */
   readonly atomic: boolean;
+  /** A struct or map whose fields server-side apply owns one by one, although its type is atomic. */
+  readonly granular: boolean;
   /** Strategic merge patch. */
   readonly patchStrategy: readonly ('merge' | 'replace' | 'retainKeys')[];
   readonly patchMergeKey: string | undefined;

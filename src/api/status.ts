@@ -145,9 +145,20 @@ export const forbidden = (
   new StatusError({
     code: 403,
     reason: 'Forbidden',
-    message: `${toQualifiedResource(resource)}${name === '' ? '' : ` "${name}"`} is forbidden: ${why}`,
-    details: { ...named(resource, name), ...(causes === undefined ? {} : { causes }) },
+    message: `${forbiddenTarget(resource, name)}: ${why}`,
+    details: {
+      ...(isNone(resource) ? {} : named(resource, name)),
+      ...(causes === undefined ? {} : { causes }),
+    },
   });
+
+const isNone = ({ group, resource }: GroupResource): boolean => group === '' && resource === '';
+
+function forbiddenTarget(resource: GroupResource, name: string): string {
+  // A path such as /metrics has no resource.
+  if (isNone(resource)) return 'forbidden';
+  return `${toQualifiedResource(resource)}${name === '' ? '' : ` "${name}"`} is forbidden`;
+}
 
 /** Longer lists are unreadable. */
 const MAX_SHOWN = 1000;

@@ -112,6 +112,7 @@ const TYPE_FIELDS: readonly FieldSchema[] = ['kind', 'apiVersion'].map((name) =>
   listType: undefined,
   listMapKeys: [],
   atomic: false,
+  granular: false,
   patchStrategy: [],
   patchMergeKey: undefined,
   gate: undefined,

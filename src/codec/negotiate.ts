@@ -114,12 +114,17 @@ function toRepresentation({ type, parameters }: Clause): Representation | undefi
     contentType: PROTOBUF[type] ?? `application/${format}`,
   } as const;
   const kind = parameters.get('as');
-  if (kind === undefined) return { ...base, as: 'object', dialect: undefined };
+  const group = parameters.get('g');
+  const version = parameters.get('v');
+  // Streams are watches, and meta.* has one version of the server's.
+  if (!['', 'watch'].includes(parameters.get('stream') ?? '')) return undefined;
+  if (!['', 'v1'].includes(parameters.get('sv') ?? '')) return undefined;
+  if (kind === undefined && group === undefined && version === undefined)
+    return { ...base, as: 'object', dialect: undefined };
   // A Table has no protobuf form: its cells are of any type.
   if (format === 'protobuf' && kind === 'Table') return undefined;
-  const as = kind === 'Table' ? 'table' : /^PartialObjectMetadata(List)?$/.test(kind) ? 'partial' : undefined;
-  const group = parameters.get('g');
-  const version = parameters.get('v') ?? 'v1';
+  const as =
+    kind === 'Table' ? 'table' : /^PartialObjectMetadata(List)?$/.test(kind ?? '') ? 'partial' : undefined;
   const dialect = group === 'meta.k8s.io' ? 'k8s.io' : group === 'meta.cluster.io' ? 'cluster.io' : undefined;
   if (as === undefined || dialect === undefined || (version !== 'v1' && version !== 'v1beta1'))
     return undefined;

@@ -42,14 +42,21 @@ const isDeleting = ({ metadata }: ApiObject): boolean => metadata.deletionTimest
 const isReady = ({ status }: ServiceCIDR): boolean =>
   (status?.conditions ?? []).some(({ type, status: isTrue }) => type === 'Ready' && isTrue === 'True');
 
-/** The pools of addresses: one for each family in the flags, from all ranges. `ready`: those of ServiceCIDRs. */
-export function poolsOf(own: readonly IpRange[], ready: readonly IpRange[]): ValuePool[] {
+/**
+ * The pools of addresses: one for each family in the flags, from all ranges. `ready`: those of ServiceCIDRs; undefined: ranges
+ * cannot grow.
+ */
+export function poolsOf(own: readonly IpRange[], ready: readonly IpRange[] | undefined): ValuePool[] {
+  const isWhole = ready !== undefined;
   return own.map((range, at) => {
-    const used = widest([range, ...ready.filter(({ family }) => family === range.family)]);
+    const used = widest([range, ...(ready ?? []).filter(({ family }) => family === range.family)]);
     const home = used.find((one) => contains(one, range)) ?? range;
-    const others = used.filter((one) => one !== home).map((one) => createAddressPool(one, 0));
+    const others = used
+      .filter((one) => one !== home)
+      .map((one) => createAddressPool(one, { reserved: 0, isWhole }));
     // The first address of the flags belongs to the service of this API.
-    return joinPools(createAddressPool(home, at === 0 && home === range ? 1 : 0), others);
+    const reserved = at === 0 && home === range ? 1 : 0;
+    return joinPools(createAddressPool(home, { reserved, isWhole }), others);
   });
 }
 

@@ -50,7 +50,8 @@ export function statusView(
   let resets: readonly (readonly string[])[] | undefined;
   const resetFields = (): readonly (readonly string[])[] => {
     const others = (): string[] => fields().filter((name) => !ALWAYS.has(name));
-    resets ??= [['metadata'], ...others().map((name) => [name])];
+    // The schema need not name the spec.
+    resets ??= ['metadata', ...new Set(['spec', ...others()])].map((name) => [name]);
     return resets;
   };
   return {

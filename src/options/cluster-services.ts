@@ -1,4 +1,5 @@
-import { type IpRange, parseCidr } from '../object/ip.ts';
+import type { Gates } from '../api/feature-gates.ts';
+import { formatIp, type IpRange, parseCidr } from '../object/ip.ts';
 import { notNegative } from './checks.ts';
 import type { CommandLine } from './command-line.ts';
 import { int, text, UsageError } from './flag.ts';
@@ -28,9 +29,10 @@ export const serviceFlags = {
 };
 
 /** Addresses and ports of services, and service default/kubernetes, through which the cluster reaches this API. @throws UsageError */
-export function readClusterServices(line: CommandLine) {
+export function readClusterServices(line: CommandLine, isOn: Gates) {
   const services = line.valuesOf(serviceFlags);
-  const { nodePort, nodePortRange } = services;
+  const { clusterIpRanges, nodePort, nodePortRange } = services;
+  if (!isOn('MultiCIDRServiceAllocator') || !isOn('DisableAllocatorDualWrite')) assertSmall(clusterIpRanges);
   const isInRange = nodePort >= nodePortRange.first && nodePort <= nodePortRange.last;
   if (nodePort !== 0 && !isInRange) {
     const range = `${serviceFlags.nodePortRange.shown}, ${nodePortRange.first}-${nodePortRange.last}`;
@@ -41,7 +43,7 @@ export function readClusterServices(line: CommandLine) {
 
 /** Kubernetes' default. */
 export const DEFAULT_CLUSTER_IP_RANGE = '10.0.0.0/24';
-/** Larger ranges would only cost memory: every server keeps a mark for each address. */
+/** Kubernetes' limit where ranges are the flags' alone, or also kept in the old way. */
 const MOST_ADDRESS_BITS = 20;
 const LEAST_ADDRESS_BITS = 3;
 const LAST_PORT = 65_535;
@@ -71,8 +73,6 @@ function clusterIpRanges(text: string, flag: string): readonly IpRange[] {
       throw wrong(`has ${JSON.stringify(given[at])}, which is not a CIDR such as 10.96.0.0/16`);
     const bits = range.bytes.length * 8;
     const hostBits = bits - range.prefixBits;
-    if (hostBits > MOST_ADDRESS_BITS)
-      throw wrong(`is too large: the mask of ${given[at]} must be at least ${bits - MOST_ADDRESS_BITS}`);
     if (hostBits < LEAST_ADDRESS_BITS)
       throw wrong(`is too small: the mask of ${given[at]} must be at most ${bits - LEAST_ADDRESS_BITS}`);
   }
@@ -80,6 +80,17 @@ function clusterIpRanges(text: string, flag: string): readonly IpRange[] {
   if (found.length === 2 && found[0]?.family === found[1]?.family)
     throw wrong('has two ranges of the same family');
   return found;
+}
+
+function assertSmall(ranges: readonly IpRange[]): void {
+  for (const { bytes, prefixBits } of ranges) {
+    const least = bytes.length * 8 - MOST_ADDRESS_BITS;
+    if (prefixBits >= least) continue;
+    const range = `${formatIp(bytes)}/${prefixBits}`;
+    throw new UsageError(
+      `${serviceFlags.clusterIpRanges.shown}: ${range} is too large: the mask must be at least ${least}, unless MultiCIDRServiceAllocator and DisableAllocatorDualWrite are on`,
+    );
+  }
 }
 
 /** `30000-32767`, or `30000+2767`. */

@@ -44,10 +44,6 @@ const ELSEWHERE: readonly { readonly what: string; readonly names: string }[] = 
       'StaleControllerConsistencyDaemonSet StaleControllerConsistencyJob StaleControllerConsistencyReplicaSet ' +
       'StaleControllerConsistencyStatefulSet StatefulSetSemanticRevisionComparison',
   },
-  {
-    what: 'concerns what this server does not have, another allocator of addresses',
-    names: 'DisableAllocatorDualWrite',
-  },
   { what: 'concerns what this server does not have, providers of KMS v1', names: 'KMSv1' },
   {
     what: 'lists cost by the number of their objects, of which none is read from a disk',

@@ -33,7 +33,7 @@ export function parseOptions(args: readonly string[]) {
     args: Object.freeze([...args]),
     api,
     authorization,
-    services: readClusterServices(line),
+    services: readClusterServices(line, gates.isEnabled),
     signing: readClusterSigning(line),
     authentication: readAuthentication(line, { gates, authorization }),
     admission: readAdmission(line, api.emulated),

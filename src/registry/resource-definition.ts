@@ -202,6 +202,8 @@ export interface ActionContext<Parent extends ApiObject = ApiObject> {
 export interface ActionSubresource<Body extends ApiObject = ApiObject, Parent extends ApiObject = ApiObject>
   extends SubresourceBase {
   readonly access: 'action';
+  /** Other versions in which bodies may be, with the same fields: `policy/v1beta1`. */
+  readonly alsoFrom?: readonly string[];
   /** Returns the object for the answer (often a Status), with its code. @throws StatusError */
   create(
     body: Body,

@@ -40,8 +40,11 @@ export interface Strategy<T extends ApiObject = ApiObject> {
    * were valid when they were stored.
    */
   validate?(object: T, old?: T, isOn?: Gates): FieldError[];
-  /** Paths of fields that `validate` checks completely: the type's own rules would report the same mistakes twice. */
-  readonly judgesAlone?: readonly string[];
+  /**
+   * Paths of fields that `validate` checks completely: the type's own rules would report the same mistakes twice, or those that
+   * the emulated version takes.
+   */
+  judgesAlone?(isOn?: Gates): readonly string[];
   /** Rules for new objects only: an update may break them. Runs after {@link Strategy.validate}. */
   validateCreate?(object: T, old?: undefined, isOn?: Gates): FieldError[];
   /** Rules of the change from `old` to `object`. Runs after {@link Strategy.validate}. */

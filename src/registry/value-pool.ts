@@ -15,7 +15,7 @@ export interface ValuePool {
   readonly parts: readonly RangePart[];
   /** The part of the range that has the value. */
   rangeAt(index: number): string;
-  /** Undefined: the value is outside. */
+  /** Undefined: the value is outside. `size` or more: it is inside, and never chosen. */
   indexOf(value: string): number | undefined;
 }
 
@@ -24,21 +24,31 @@ interface RangePart {
   readonly size: number;
 }
 
-/** A range may have more addresses; only these are used. */
+/** Of a range that cannot grow, only these are used, as in Kubernetes, whose allocator has a bit for each. */
 const MOST_ADDRESSES = { 4: 2 ** 20, 6: 65_536 };
+/** Of a larger range, the other addresses are for services that ask for them. Random numbers go to 2^48. */
+const MOST_CHOSEN = 2 ** 47;
+
+interface AddressPoolOptions {
+  /** The number of first addresses that belong to the server. */
+  readonly reserved: number;
+  /** All addresses of the range are used. */
+  readonly isWhole: boolean;
+}
 
 /** The pools of addresses are named after the API's families. */
 type AddressFamily = 'IPv4' | 'IPv6';
 
 /** The addresses of a range without the network address and, in IPv4, the broadcast address. */
-export function createAddressPool(cidr: IpRange, reserved: number): ValuePool {
+export function createAddressPool(cidr: IpRange, { reserved, isWhole }: AddressPoolOptions): ValuePool {
   const { family, prefixBits } = cidr;
   const network = networkBytes(cidr.bytes, prefixBits);
   const first = toNumber(network) + 1n;
   const all = 2 ** (network.length * 8 - prefixBits);
-  const usable = Math.min(all, MOST_ADDRESSES[family]);
+  const ends = family === 4 ? 2 : 1;
   const range = `${formatIp(network)}/${prefixBits}`;
-  const size = Math.max(family === 4 ? usable - 2 : usable - 1, 0);
+  const size = Math.max(Math.min(all, isWhole ? MOST_CHOSEN : MOST_ADDRESSES[family]) - ends, 0);
+  const reach = isWhole ? BigInt(all) - BigInt(ends) : BigInt(size);
   return {
     name: familyName(family),
     range,
@@ -52,7 +62,7 @@ export function createAddressPool(cidr: IpRange, reserved: number): ValuePool {
       const address = parseIp(value);
       if (address?.family !== family) return undefined;
       const index = toNumber(address.bytes) - first;
-      return index >= 0n && index < BigInt(size) ? Number(index) : undefined;
+      return index >= 0n && index < reach ? Math.min(Number(index), size) : undefined;
     },
   };
 }
@@ -80,7 +90,7 @@ export function joinPools(first: ValuePool, others: readonly ValuePool[]): Value
     indexOf: (value) => {
       for (const { pool, from } of parts) {
         const index = pool.indexOf(value);
-        if (index !== undefined) return from + index;
+        if (index !== undefined) return index < pool.size ? from + index : size;
       }
       return undefined;
     },

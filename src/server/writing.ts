@@ -62,7 +62,7 @@ export function createWriting(
   const { services: ranges } = options;
   const allocator = new ValueAllocator(
     storage.allocations,
-    createPools(ranges, []),
+    createPools(ranges, hasServiceRanges(foundation) ? [] : undefined),
     new AllocationMetrics(foundation.metrics),
   );
   // Plugins write, and every write passes the plugins, so the chain exists before them.
@@ -149,8 +149,8 @@ function createConversion(
   return { ...{ clients, types, tracing, limits }, metrics: new ConversionMetrics(metrics) };
 }
 
-/** `ready`: ranges of ServiceCIDRs. */
+/** `ready`: ranges of ServiceCIDRs; undefined: there are none. */
 const createPools = (
   { clusterIpRanges, nodePortRange }: ServerOptions['services'],
-  ready: readonly IpRange[],
+  ready: readonly IpRange[] | undefined,
 ): ValuePool[] => [...poolsOf(clusterIpRanges, ready), createPortPool(nodePortRange)];

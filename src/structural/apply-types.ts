@@ -153,6 +153,7 @@ function toField(name: string, value: ValueSchema, traits: Traits = NO_TRAITS): 
     listType: traits.listType,
     listMapKeys: traits.listMapKeys,
     atomic: false,
+    granular: false,
     patchStrategy: [],
     patchMergeKey: undefined,
     gate: undefined,

@@ -63,7 +63,8 @@ async function perform({ call, action, posted, nameOf }: ActionCall): Promise<Ap
   });
   const options = readMutationOptions(request, 'CreateOptions');
   const { types } = context;
-  const expected = { ...action.served, schema: types.message(action.type), types };
+  const { alsoFrom } = action;
+  const expected = { ...action.served, schema: types.message(action.type), types, alsoFrom };
   const body = await readObject(request, expected, options.fieldValidation);
   const write = toWriteCall(call, { ...options, subresource: action.name });
   const name = nameOf(body);

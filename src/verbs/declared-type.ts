@@ -20,6 +20,8 @@ export interface Expected {
   readonly kind: string;
   readonly schema: MessageSchema;
   readonly types: TypeLibrary;
+  /** Other versions of the kind that are read alike. */
+  readonly alsoFrom?: readonly string[] | undefined;
   /** For custom resources. */
   readonly custom?: CustomVersion | undefined;
 }
@@ -52,7 +54,8 @@ interface DeclaredType {
 
 /** Absent parts default to those of the path. */
 export function declaredType(value: JsonObject, expected: Expected): DeclaredType {
-  const given = nameText(value.apiVersion);
+  // A group may be empty: /v1 is v1.
+  const given = nameText(value.apiVersion).replace(/^\//, '');
   const apiVersion = given === '' ? toApiVersion(expected) : canonicalApiVersion(given);
   return {
     apiVersion,
@@ -75,7 +78,8 @@ interface Mismatch {
 export function mismatchOf(declared: DeclaredType, expected: Expected): Mismatch | undefined {
   const { apiVersion, kind } = declared;
   const wanted = toApiVersion(expected);
-  if (kind === expected.kind && apiVersion === wanted) return undefined;
+  const isKnown = apiVersion === wanted || expected.alsoFrom?.includes(apiVersion) === true;
+  if (kind === expected.kind && isKnown) return undefined;
   const name = typeName(apiVersion, kind, expected.types);
   if (name === undefined || !expected.types.message(name).typed) {
     const why = `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "${SCHEME}"`;

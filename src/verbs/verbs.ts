@@ -140,7 +140,9 @@ function resolveTarget(registry: Registry, request: AuthorizedResourceRequest): 
     if (served?.definition.custom === undefined && registry.isBuiltIn(target.group)) throw pathNotFound();
     return { kind: 'nowhere' };
   }
+  if (!hasPath(served, request)) throw pathNotFound();
   checkName(served, request);
+  if (isHeadOfBuiltIn(served, request)) throw methodNotAllowed();
   if (target.subresource !== '') return resolveSubresource(served, request);
   const verb = served.definition.verbs.find((defined) => defined === request.verb);
   if (verb === undefined) throw methodNotAllowed();
@@ -155,6 +157,23 @@ function isInScope({ definition }: ServedResource, { target, verb }: AuthorizedR
   // The path of a built-in collection exists, but not for this method.
   return custom === undefined && target.name === '';
 }
+
+const ON_OBJECTS: readonly DefinedVerb[] = ['get', 'update', 'patch', 'delete'];
+
+/** Objects of a resource that can only be created, such as a review, have no paths. */
+const hasPath = ({ definition }: ServedResource, { target }: AuthorizedResourceRequest): boolean =>
+  target.name === '' ||
+  target.subresource !== '' ||
+  definition.verbs.some((verb) => ON_OBJECTS.includes(verb));
+
+/** Kubernetes' routes of built-in resources are for GET alone. Connections have methods of their own. */
+const isHeadOfBuiltIn = (
+  { definition }: ServedResource,
+  { method, target }: AuthorizedResourceRequest,
+): boolean =>
+  method === 'HEAD' &&
+  definition.custom === undefined &&
+  definition.subresources.find(({ name }) => name === target.subresource)?.access !== 'connect';
 
 /** POST takes collections, PUT and PATCH take objects; other combinations do not exist. */
 function checkName({ definition }: ServedResource, { target, verb }: AuthorizedResourceRequest): void {

@@ -156,3 +156,16 @@ test.each<[string, JsonObject, Wrong]>([
   expect(ofObject(SCALED, object, object)).toEqual(wrong);
   expect(ofStatus(SCALED, object, object)).toEqual(wrong.filter((one) => one.startsWith('.status')));
 });
+
+test('the status of a custom resource never writes its spec, also where the schema does not name it', () => {
+  const definition = definitionOf({ plural: 'widgets', kind: 'Widget' });
+  const [first] = definition.spec?.versions ?? [];
+  Object.assign(first ?? {}, {
+    schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+    subresources: { status: {} },
+  });
+  const parts = { types, ratchets: true, conversion: NO_WEBHOOK };
+  const [served] = new CustomResource(toStoredJson(definition), parts).definitions();
+  const view = served?.subresources.find(({ name }) => name === 'status');
+  expect(view).toMatchObject({ access: 'view', resetFields: [['metadata'], ['spec']] });
+});

@@ -100,6 +100,13 @@ test('paths that lead nowhere are 404, verbs that do not exist there 405', async
     'configmaps "missing" not found',
   );
   expectStatus(await cluster.request('PUT', MAPS, {}), 405, 'MethodNotAllowed', /does not allow this method/);
+  const bindings = '/api/v1/namespaces/default/bindings';
+  const reviews = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
+  for (const path of [`${bindings}/a`, `${reviews}/a`])
+    for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'])
+      expect((await cluster.request(method, path)).code, `${method} ${path}`).toBe(404);
+  for (const path of [bindings, MAPS, `${MAPS}/kube-root-ca.crt`])
+    expect((await cluster.request('HEAD', path)).code, path).toBe(405);
   expectStatus(await cluster.request('GET', `${MAPS}/a/nothing`), 404, 'NotFound', /could not find/);
   expect((await cluster.request('GET', '/api/v1/%zz')).code).toBe(400);
 });

@@ -168,6 +168,14 @@ test('elements of a list have owners of their own, and are identified by their k
   expect(ports().map(({ port, protocol }) => `${port}/${protocol}`)).toEqual(['80/UDP', '443/TCP']);
 });
 
+test('the claim of a volume is owned field by field, as other references are not', () => {
+  const volume = new Written('core/v1.PersistentVolume');
+  volume.update('binder', { spec: { claimRef: { name: 'c', namespace: 'n', uid: 'u' } } });
+  volume.apply('user', { spec: { claimRef: { name: 'c', namespace: 'n' } } });
+  expect(volume.plain).toMatchObject({ spec: { claimRef: { uid: 'u' } } });
+  expect(volume.owners[0]).toBe('Apply user: .spec.claimRef.name .spec.claimRef.namespace');
+});
+
 test('a map or list that is one value is owned and replaced as one', () => {
   const svc = service().apply('a', { spec: { selector: { app: 'x', tier: 'y' } } });
   expect(svc.owners).toEqual(['Apply a: .spec.selector']);
@@ -247,6 +255,22 @@ test('an empty list of owners resets them, an invalid list does not, and a valid
   expect(map.owners).toEqual([]);
   map.update('b', { data: { one: '2' } });
   expect(map.owners).toEqual([]);
+});
+
+test('of the entries that a client makes one owner, the last counts', () => {
+  const map = configMap().update('a', { data: { one: '1', two: '2' } });
+  const entry = (operation: string, apiVersion: string, field: string): JsonObject => ({
+    ...{ manager: 'x', operation, apiVersion },
+    ...{ fieldsType: 'FieldsV1', fieldsV1: { 'f:data': { [field]: {} } } },
+  });
+  const managedFields = [
+    entry('Apply', 'v1', 'f:one'),
+    entry('Update', 'v1', 'f:two'),
+    entry('Apply', 'v2', 'f:two'),
+    entry('Update', 'v1', 'f:one'),
+  ];
+  map.update('b', { data: { one: '1', two: '2' }, metadata: { managedFields } });
+  expect(map.owners).toEqual(['Update x: .data.one']);
 });
 
 test('fields from before the first apply conflict, too', () => {

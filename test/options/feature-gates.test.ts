@@ -27,6 +27,7 @@ const EFFECTIVE: ReadonlySet<string> = new Set([
   'CrossNamespaceVolumeDataSource',
   'CustomResourceFieldSelectors',
   'DRAControlPlaneController',
+  'DisableAllocatorDualWrite',
   'DynamicResourceAllocation',
   'HPAScaleToZero',
   'ImageVolume',

@@ -80,8 +80,14 @@ test.each([
   [['--tls-cert-file=x'], 'belong together'],
   [['stray'], 'unexpected argument "stray"'],
   [['--service-cluster-ip-range=10.0.0.0'], 'is not a CIDR such as 10.96.0.0/16'],
-  [['--service-cluster-ip-range=10.0.0.0/8'], 'is too large: the mask of 10.0.0.0/8 must be at least 12'],
-  [['--service-cluster-ip-range=fd00::/64'], 'the mask of fd00::/64 must be at least 108'],
+  [
+    ['--service-cluster-ip-range=10.0.0.0/8'],
+    '10.0.0.0/8 is too large: the mask must be at least 12, unless',
+  ],
+  [
+    ['--service-cluster-ip-range=10.0.0.0/24,fd00::/64', '--emulated-version=1.33'],
+    'fd00::/64 is too large: the mask must be at least 108, unless',
+  ],
   [['--service-cluster-ip-range=10.0.0.0/30'], 'is too small: the mask of 10.0.0.0/30 must be at most 29'],
   [['--service-cluster-ip-range=10.0.0.0/24,10.1.0.0/24'], 'two ranges of the same family'],
   [['--service-cluster-ip-range=10.0.0.0/24,fd00::/108,fd01::/108'], 'more than two ranges'],
@@ -94,6 +100,11 @@ test.each([
 });
 
 test('ranges of what services are assigned are read in each form', () => {
+  const large = '--service-cluster-ip-range=10.0.0.0/8,fd00::/64';
+  expect(parseOptions([large, '--emulated-version=1.34']).services.clusterIpRanges).toHaveLength(2);
+  const gates = '--feature-gates=MultiCIDRServiceAllocator=true,DisableAllocatorDualWrite=true';
+  const beta = '--runtime-config=networking.k8s.io/v1beta1=true';
+  expect(parseOptions([large, gates, beta]).services.clusterIpRanges).toHaveLength(2);
   expect(parseOptions([]).services.clusterIpRanges).toMatchObject([{ family: 4, prefixBits: 24 }]);
   expect(
     parseOptions(['--service-cluster-ip-range=fd00::/108,10.96.0.0/16']).services.clusterIpRanges,

@@ -93,6 +93,18 @@ describe('a version refuses what the one before it took', () => {
     [
       34,
       statefulsets,
+      set({ template: template({ containers: [] }) }),
+      ['spec.template.spec.containers: Required value'],
+    ],
+    [
+      34,
+      statefulsets,
+      set({ template: template({ dnsPolicy: 'Own' }) }),
+      ['spec.template.spec.dnsPolicy: Unsupported value: "Own"'],
+    ],
+    [
+      34,
+      statefulsets,
       set({ template: mounting('data') }),
       ['spec.template.spec.containers[0].volumeMounts[0].name: Not found'],
     ],

@@ -22,7 +22,7 @@ class InOrder implements ValueSource {
       ...ranges.map((range, at) => {
         const cidr = parseCidr(range);
         if (cidr === undefined) throw new Error(range);
-        return createAddressPool(cidr, at === 0 ? 1 : 0);
+        return createAddressPool(cidr, { reserved: at === 0 ? 1 : 0, isWhole: false });
       }),
       createPortPool({ first: 30_000, last }),
     ];

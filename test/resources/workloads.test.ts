@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/api/object-meta.ts';
+import type { DaemonSet } from '../../src/api/types/apps/v1.ts';
 import { controllerrevisions } from '../../src/resources/apps/controller-revision.ts';
 import { daemonsets } from '../../src/resources/apps/daemon-set.ts';
 import { deployments } from '../../src/resources/apps/deployment.ts';
@@ -200,6 +201,10 @@ test.each([
 
 test('the template generation of a daemon set rises with its template, also when the caller sets another', () => {
   const key = 'deprecated.daemonset.template.generation';
+  // It is there when owners are noted, so that the creator owns it.
+  const written = { metadata: { name: 'd' }, spec: structuredClone(spec) } as unknown as DaemonSet;
+  daemonsets.strategy.defaults?.(written);
+  expect(written.metadata.annotations).toEqual({ [key]: '0' });
   const old = created(daemonsets, { spec });
   expect(old.metadata.annotations).toEqual({ [key]: '1' });
   const claimed = { metadata: { annotations: { [key]: '7' } }, spec };

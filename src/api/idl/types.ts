@@ -172,6 +172,7 @@ class CompiledLibrary implements TypeLibrary {
       listType,
       listMapKeys,
       atomic: field.atomic ?? false,
+      granular: field.granular ?? false,
       patchStrategy: [
         ...(field.merge === undefined ? [] : (['merge'] as const)),
         ...(field.retainKeys === true ? (['retainKeys'] as const) : []),

@@ -19,21 +19,24 @@ function ofMessage(object: JsonObject, { fields }: MessageSchema, path: string):
 
 function ofField(value: JsonValue, field: FieldSchema, path: string): string[] {
   const isAtomicList = field.value.kind === 'list' && !['set', 'map'].includes(field.listType ?? '');
-  return ofValue(value, field.value, { path, isAtomic: field.atomic || isAtomicList });
+  const isAtomic = field.atomic || isAtomicList;
+  return ofValue(value, field.value, { path, isAtomic, isGranular: field.granular });
 }
 
 interface Place {
   readonly path: string;
   readonly isAtomic: boolean;
+  /** Although its type is atomic. */
+  readonly isGranular?: boolean;
 }
 
-function ofValue(value: JsonValue, schema: ValueSchema, { path, isAtomic }: Place): string[] {
+function ofValue(value: JsonValue, schema: ValueSchema, { path, isAtomic, isGranular }: Place): string[] {
   const own = isAtomic ? [path] : [];
   switch (schema.kind) {
     case 'message':
       if (!isObject(value)) return [];
       return [
-        ...(isAtomic || schema.message.atomic ? [path] : []),
+        ...(isAtomic || (schema.message.atomic && isGranular !== true) ? [path] : []),
         ...ofMessage(value, schema.message, path),
       ];
     case 'map':

@@ -24,7 +24,10 @@ export const isSameOwner = (a: Identity, b: Identity): boolean =>
   a.subresource === b.subresource &&
   (a.operation === 'Apply' || a.apiVersion === b.apiVersion);
 
-/** Undefined: an entry is invalid, and all are ignored. The sets of foreign entries are in any order. */
+/**
+ * Undefined: an entry is invalid, and all are ignored. The sets of foreign entries are in any order, and the last of one owner's
+ * entries counts.
+ */
 export function parseOwners(
   entries: readonly ManagedFieldsEntry[] | undefined,
   foreign: boolean,
@@ -33,6 +36,8 @@ export function parseOwners(
   for (const entry of entries ?? []) {
     const owner = parseOwner(entry, foreign);
     if (owner === undefined) return undefined;
+    const earlier = foreign ? owners.findIndex((other) => isSameOwner(other, owner)) : -1;
+    if (earlier >= 0) owners.splice(earlier, 1);
     owners.push(owner);
   }
   return owners;

@@ -38,10 +38,13 @@ export function shapeOfField(field: FieldSchema): Shape {
 const structs = new WeakMap<MessageSchema, Shape>();
 
 /** One shape a type: shapes can be compared by identity. */
-export function shapeOfMessage(schema: MessageSchema): Shape {
+export const shapeOfMessage = (schema: MessageSchema): Shape =>
+  schema.atomic ? LEAF_SHAPE : structOf(schema);
+
+function structOf(schema: MessageSchema): Shape {
   let shape = structs.get(schema);
   if (shape === undefined) {
-    shape = schema.atomic ? LEAF_SHAPE : { kind: 'struct', schema };
+    shape = { kind: 'struct', schema };
     structs.set(schema, shape);
   }
   return shape;
@@ -50,7 +53,7 @@ export function shapeOfMessage(schema: MessageSchema): Shape {
 function toShape(value: ValueSchema, field: FieldSchema): Shape {
   switch (value.kind) {
     case 'message':
-      return shapeOfMessage(value.message);
+      return field.granular ? structOf(value.message) : shapeOfMessage(value.message);
     case 'map':
       return { kind: 'map', values: toShape(value.values, field) };
     case 'list':

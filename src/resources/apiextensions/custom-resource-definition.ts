@@ -47,7 +47,7 @@ export const customresourcedefinitions = define<CustomResourceDefinition>({
     },
     beginDeletion,
     // Most of a definition has two paths, and only its rules know which one messages take.
-    judgesAlone: ['spec'],
+    judgesAlone: () => ['spec'],
     validate: checked((at, definition, old) => atOnce(validateInSteps(at, definition, old))),
     validateUpdate: checkedUpdate(validateUpdate),
     validateInSteps: validateWithRules,

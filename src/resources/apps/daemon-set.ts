@@ -91,7 +91,10 @@ export const daemonsets = define<DaemonSet>({
   },
 });
 
-function setDefaults({ spec = {} }: DaemonSet): void {
+function setDefaults(set: DaemonSet): void {
+  // A write of the whole object owns the annotation too, as in Kubernetes.
+  setTemplateGeneration(set, templateGeneration(set));
+  const { spec = {} } = set;
   defaultPodTemplate(spec);
   const { updateStrategy: update = {} } = spec;
   if (update.type === 'RollingUpdate') {

@@ -80,6 +80,7 @@ export const statefulsets = define<StatefulSet>({
       set.status = { replicas: 0, availableReplicas: 0 };
     },
     validate: checked(whenSpecChanged(validate)),
+    judgesAlone: (isOn = defaultGates) => (judgesParts(isOn) ? [] : PARTS),
     validateUpdate: checkedUpdate(validateUpdate),
     warnings,
   },
@@ -163,18 +164,22 @@ function validateRetention(
     at.field('whenScaled').notSupported(whenScaled, RETENTIONS);
 }
 
+const PARTS = ['spec.template', 'spec.volumeClaimTemplates'];
+
 /** Kubernetes judges the pods and claims of a set since 1.34; before, it looks at the labels alone. */
+const judgesParts = ({ minor = DEFAULT_MINOR }: Gates): boolean => minor >= 34;
+
 function validateTemplate(at: FieldPath, spec: StatefulSetSpec): void {
   const { selector, template = {}, serviceName = '' } = spec;
   const { minor = DEFAULT_MINOR } = at.isOn;
   if (minor >= 33 && serviceName !== '') mustBeName(at.field('serviceName'), serviceName, 'dns-label');
-  if (minor >= 34) validateParts(at, spec);
+  if (judgesParts(at.isOn)) validateParts(at, spec);
   if (!mustSelectPods(at.field('selector'), selector, 'statefulset')) {
     at.field('selector').invalid(goLabelSelector(selector), '');
     return;
   }
   mustMatchSelector(at.field('template'), template, selector);
-  if (minor < 34) mustBeLabels(at.field('template').field('labels'), template.metadata?.labels);
+  if (!judgesParts(at.isOn)) mustBeLabels(at.field('template').field('labels'), template.metadata?.labels);
 }
 
 /** The set itself names its pods, and gives them volumes of its claims. */

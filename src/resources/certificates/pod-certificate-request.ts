@@ -73,7 +73,7 @@ export const podcertificaterequests = define<PodCertificateRequest>({
   },
   strategy: {
     allowUnconditionalUpdate: false,
-    judgesAlone: ['spec'],
+    judgesAlone: () => ['spec'],
     // The spec cannot change: only a new one is judged.
     validate: checked((at, { spec = {} }, old) => {
       if (old === undefined) validateSpec(at.field('spec'), spec);

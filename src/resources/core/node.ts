@@ -101,7 +101,7 @@ export const nodes = define<Node>({
       if (old.spec?.configSource === undefined) delete spec?.configSource;
     },
     validate: checked(validate),
-    judgesAlone: ['spec.taints'],
+    judgesAlone: () => ['spec.taints'],
     validateUpdate: checkedUpdate(validateUpdate),
     warnings,
   },

@@ -19,6 +19,8 @@ export const eviction: ActionSubresource<Eviction, Pod> = {
   name: 'eviction',
   served: { group: 'policy', version: 'v1', kind: 'Eviction' },
   type: 'policy/v1.Eviction',
+  // Old clients drain nodes with it, and Kubernetes still reads it.
+  alsoFrom: ['policy/v1beta1'],
   verbs: ['create'],
   create: async (body, context) => {
     if (body.metadata.name !== context.name)

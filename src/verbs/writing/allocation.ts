@@ -223,15 +223,14 @@ class Choice implements ValueSource {
 const isSame = (one: AssignedValue, other: AssignedValue): boolean =>
   one.pool === other.pool && one.value === other.value;
 
-const FREE = 0;
-const ALLOCATED = 1;
-/** Chosen for an unfinished write. */
-const PENDING = 2;
+/** `pending`: chosen for an unfinished write. */
+type Held = 'allocated' | 'pending';
 
 class KnownPool {
   readonly #pool: ValuePool;
   readonly #allocations: ReadAllocations;
-  #states: Uint8Array | undefined;
+  /** Without those that are free: a range may be larger than any memory. */
+  #states: Map<number, Held> | undefined;
   #loading: Promise<void> | undefined;
   #next: Promise<void> | undefined;
   /** Found allocated while the values are read, which may be as of before. */
@@ -247,14 +246,15 @@ class KnownPool {
     if (this.#states === undefined) await this.#load();
     const index = this.#choose() ?? (await this.#load().then(() => this.#choose()));
     if (index === undefined) throw new PoolFull();
-    if (this.#states !== undefined) this.#states[index] = PENDING;
+    this.#states?.set(index, 'pending');
     return this.#pool.valueAt(index);
   }
 
   settle(value: string, isAllocated: boolean): void {
     const index = this.#pool.indexOf(value);
-    if (index === undefined || this.#states === undefined) return;
-    this.#states[index] = isAllocated ? ALLOCATED : FREE;
+    if (index === undefined || index >= this.#pool.size || this.#states === undefined) return;
+    if (isAllocated) this.#states.set(index, 'allocated');
+    else this.#states.delete(index);
     if (isAllocated) this.#since.add(index);
   }
 
@@ -280,10 +280,9 @@ class KnownPool {
   #findFree(from: number, to: number): number | undefined {
     if (from >= to || this.#states === undefined) return undefined;
     const start = randomInt(from, to);
-    const later = this.#states.indexOf(FREE, start);
-    if (later >= 0 && later < to) return later;
-    const earlier = this.#states.indexOf(FREE, from);
-    return earlier >= 0 && earlier < to ? earlier : undefined;
+    for (let index = start; index < to; index += 1) if (!this.#states.has(index)) return index;
+    for (let index = from; index < start; index += 1) if (!this.#states.has(index)) return index;
+    return undefined;
   }
 
   /** Attempts that find the pool full at the same time share one query. */
@@ -297,9 +296,8 @@ class KnownPool {
   async #reload(): Promise<void> {
     this.#since = new Set();
     const values = await this.#allocations.held(this.#pool.name);
-    const states = this.#states?.map((state) => (state === PENDING ? PENDING : FREE));
-    this.#states = states ?? new Uint8Array(this.#pool.size);
-    for (const index of this.#since) this.#states[index] = ALLOCATED;
+    this.#states = new Map([...(this.#states ?? [])].filter(([, state]) => state === 'pending'));
+    for (const index of this.#since) this.#states.set(index, 'allocated');
     for (const value of values) this.settle(value, true);
     this.#since.clear();
   }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ApiObject, ObjectMeta } from '../../api/object-meta.ts';
 import { badRequest } from '../../api/status.ts';
+import { equal } from '../../object/equality.ts';
 import { generateName } from '../../object/metadata.ts';
 import type { ResourceDefinition } from '../../registry/resource-definition.ts';
 
@@ -35,6 +36,22 @@ export function placeInNamespace(meta: ObjectMeta, definition: ResourceDefinitio
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
   }
   meta.namespace = namespace;
+}
+
+/**
+ * Keeps the first of equal owner references, and returns the warning about the others (endpoints/handlers,
+ * dedupOwnerReferences). `when`: ` after mutating admission happens`, or empty.
+ */
+export function keepEachOwnerOnce(meta: ObjectMeta, when: string): string | undefined {
+  const { ownerReferences: owners = [] } = meta;
+  if (owners.length < 2) return undefined;
+  const isRepeated = (owner: (typeof owners)[number], at: number): boolean =>
+    owners.findIndex((other) => other.uid === owner.uid && equal(other, owner)) < at;
+  const repeated = owners.filter(isRepeated);
+  if (repeated.length === 0) return undefined;
+  meta.ownerReferences = owners.filter((owner, at) => !isRepeated(owner, at));
+  const uids = repeated.map(({ uid }) => uid).join(', ');
+  return `.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${uids}`;
 }
 
 /** Sets the fields of a new object that belong to the server. */

@@ -188,8 +188,9 @@ function errorsOf(
     ({ field }) => !isKept(field, old),
   );
   const own = found ?? definition.strategy.validate?.(object, old, isOn) ?? [];
+  const alone = definition.strategy.judgesAlone?.(isOn) ?? [];
   const general = validateAgainstSchema(object, types.message(definition.storage.type), old).filter(
-    ({ field }) => !isJudgedAlone(definition, field),
+    ({ field }) => !alone.some((path) => isWithin(field, path)),
   );
   if (own.length === 0) return general.length === 0 ? errors : [...errors, ...general];
   const said = new Set(own.map(({ type, field }) => `${type} ${field}`));
@@ -208,8 +209,8 @@ export function validateUpdate(
   ];
 }
 
-const isJudgedAlone = ({ strategy: { judgesAlone = [] } }: ResourceDefinition, field: string): boolean =>
-  judgesAlone.some((path) => field === path || field.startsWith(`${path}[`) || field.startsWith(`${path}.`));
+const isWithin = (field: string, path: string): boolean =>
+  field === path || field.startsWith(`${path}[`) || field.startsWith(`${path}.`);
 
 /** A name cannot change, but its rules may have, since the object was made. */
 const isKept = (field: string, old: ApiObject | undefined): boolean =>

@@ -26,7 +26,13 @@ import {
 import { Commits, tryNames, tryStates } from './commits.ts';
 import { checkPreconditions, type DeleteOptions, planDeletion } from './deletion.ts';
 import type { Ownership } from './field-ownership.ts';
-import { giveName, initializeMetadata, keepSystemMetadata, placeInNamespace } from './object-metadata.ts';
+import {
+  giveName,
+  initializeMetadata,
+  keepEachOwnerOnce,
+  keepSystemMetadata,
+  placeInNamespace,
+} from './object-metadata.ts';
 import { Preparation, tracksGeneration } from './prepare-write.ts';
 import type { SharedExpiry } from './shared-expiry.ts';
 import { isLargeCall, orNotFound, type Removed, type WriteCall, type Written } from './write-call.ts';
@@ -62,7 +68,8 @@ const operationOf = (old: ApiObject | undefined): AdmissionOperation =>
  * The engine behind every write in the server, of clients and of controllers. Each write goes through the same steps, in the
  * order of Kubernetes' generic registry:
  *
- * 1. default: plugins and owners see the object complete.
+ * 1. default: plugins and owners see the object complete. Of equal owner references one is kept; those that a patch or plugins
+ *    add are looked for after plugins.
  * 2. own: the author's fields determine who manages them, not what plugins add.
  * 3. admit (mutate): plugins may change everything, and their additions are prepared and validated like the rest.
  * 4. allocate: values that are unique in the cluster. After plugins, which may request certain ones; before validation, which
@@ -129,6 +136,7 @@ export class ObjectWriter {
     this.#default(call, strategy, object);
     await inOwnTurn(large, () => this.#own(call, states, large));
     await inOwnTurn(large, () => this.#mutate(call, states));
+    this.#keepEachOwnerOnce(call, object, AFTER_PLUGINS);
     giveName(object.metadata);
     initializeMetadata(object, tracksGeneration(strategy, this.#options.isFeatureOn), this.#options.now());
     return this.#allocate(call, strategy.assigned, states, async (complete) => {
@@ -164,6 +172,7 @@ export class ObjectWriter {
     this.#default(call, rules, object);
     await this.#own(call, states, large);
     await inOwnTurn(large, () => this.#mutate(call, states, sent));
+    this.#keepEachOwnerOnce(call, object, AFTER_PLUGINS);
     keepSystemMetadata(object, old);
     return this.#allocate(call, rules.assigned, states, async (complete) => {
       await inOwnTurn(large, () => this.#preparation.beforeUpdate(call, rules, complete, old));
@@ -218,9 +227,15 @@ export class ObjectWriter {
     }
   }
 
-  #default({ definition, namespace }: WriteCall, rules: UpdateRules, object: ApiObject): void {
-    placeInNamespace(object.metadata, definition, namespace);
+  #default(call: WriteCall, rules: UpdateRules, object: ApiObject): void {
+    placeInNamespace(object.metadata, call.definition, call.namespace);
+    if (call.request?.verb !== 'patch') this.#keepEachOwnerOnce(call, object, '');
     rules.defaults?.(object, this.#options.isFeatureOn);
+  }
+
+  #keepEachOwnerOnce({ request }: WriteCall, { metadata }: ApiObject, when: string): void {
+    const warning = keepEachOwnerOnce(metadata, when);
+    if (warning !== undefined) request?.warn(warning);
   }
 
   #own(call: WriteCall, { object, old }: States, large: boolean): Promise<void> | undefined {
@@ -263,6 +278,8 @@ export class ObjectWriter {
     return allocateAndFinish({ values, allocator, dryRun, old }, object, finish);
   }
 }
+
+const AFTER_PLUGINS = ' after mutating admission happens';
 
 const REMOVE_ALONG: DeleteOptions = {
   gracePeriodSeconds: undefined,

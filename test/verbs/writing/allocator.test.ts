@@ -98,8 +98,19 @@ test('a dry run chooses, and keeps nothing', async () => {
 const address = (text: string, prefixBits: number) => {
   const parsed = parseIp(text);
   if (parsed === undefined) throw new Error(`${text} is no address`);
-  return createAddressPool({ ...parsed, prefixBits }, 0);
+  return createAddressPool({ ...parsed, prefixBits }, { reserved: 0, isWhole: true });
 };
+
+test('a range larger than any memory is chosen from, and a far address may be asked for', async () => {
+  const addresses = address('fd00::', 64);
+  const { allocator, held } = setUp([addresses]);
+  held.values.add('fd00::ffff:ffff:ffff:ffff');
+  const write = allocator.begin(false);
+  const chosen = [await write.pick(addresses), await write.pick(addresses)];
+  write.end({ stored: true });
+  expect(new Set(chosen).size).toBe(2);
+  expect(chosen.every((one) => one.startsWith('fd00::'))).toBe(true);
+});
 
 test('allocations are counted by range and by who chose the value, those of dry runs are not', async () => {
   const addresses = joinPools(address('10.0.0.0', 30), [address('10.1.0.0', 30)]);

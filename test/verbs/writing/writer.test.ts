@@ -183,9 +183,49 @@ test('which rules hold for an update follows from what it writes; it must be a v
   }
 });
 
+const OPERATIONS = ['CREATE', 'UPDATE', 'DELETE'] as const;
+
+test('of equal owner references one is kept, with a warning', async () => {
+  const owner = (name: string, uid = 'o') => ({ apiVersion: 'v1', kind: 'Node', name, uid });
+  const owned = (...ownerReferences: object[]): ApiObject =>
+    ({ ...map('new'), metadata: { ...map('new').metadata, ownerReferences } }) as ApiObject;
+  const texts: string[] = [];
+  const asked = (verb: string): WriteCall => {
+    const warn = (text: string): void => void texts.push(text);
+    return { ...call(), request: { verb, query: new URLSearchParams(), receivedBytes: 0, warn } };
+  };
+  const adds: AdmissionPlugin = {
+    name: 'Adds',
+    operations: OPERATIONS,
+    mutate: async ({ object }) => {
+      object?.metadata.ownerReferences?.push(owner('a'));
+    },
+  };
+  const current = entry(map('old'), 1);
+  for (const [verb, plugins] of [
+    ['update', []],
+    ['patch', []],
+    ['update', [adds]],
+  ] as const) {
+    const { writer, commits } = setUp(current, current, plugins);
+    const apply = () => owned(owner('a'), owner('b', 'p'), owner('a'), owner('c'));
+    await writer.update(asked(verb), 'm', { kind: 'object', apply });
+    const [{ json } = { json: '{}' }] = commits as unknown as { json: string }[];
+    expect(JSON.parse(json.toString()).metadata.ownerReferences).toEqual([
+      owner('a'),
+      owner('b', 'p'),
+      owner('c'),
+    ]);
+  }
+  const created = setUp(undefined, undefined);
+  await created.writer.create(asked('create'), owned(owner('a'), owner('a')));
+  const before = expect.stringMatching(/duplicate entries; .* UID\(s\) observed: o$/);
+  const after = expect.stringMatching(/duplicate entries after mutating admission happens; .* observed: o$/);
+  expect(texts).toEqual([before, after, before, after, before]);
+});
+
 const away = (): Promise<never> =>
   Promise.reject(new StorageError({ kind: 'unavailable', reason: 'the database is gone' }));
-const OPERATIONS = ['CREATE', 'UPDATE', 'DELETE'] as const;
 
 test.each<[string, AdmissionPlugin]>([
   ['mutating', { name: 'Reads', operations: OPERATIONS, mutate: away }],
