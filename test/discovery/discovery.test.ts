@@ -135,7 +135,7 @@ test('types of meta name the kinds that they have', async () => {
   const { definitions } = (await builtIn.ask('/openapi/v2')).json;
   const kindsOf = (kind: string): unknown =>
     definitions[`${META}.${kind}`]['x-kubernetes-group-version-kind'];
-  for (const kind of ['APIGroup', 'APIGroupList', 'APIResourceList', 'APIVersions'])
+  for (const kind of ['APIGroup', 'APIGroupList', 'APIResourceList', 'APIVersions', 'Status'])
     expect(kindsOf(kind)).toEqual([{ group: '', version: 'v1', kind }]);
   for (const kind of ['DeleteOptions', 'WatchEvent'])
     for (const of of [
