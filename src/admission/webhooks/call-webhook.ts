@@ -184,7 +184,7 @@ async function post(
   return failing(webhook, 'failed to call webhook', () => decodeReview(answer.body, version, types));
 }
 
-/** What the webhook is told: its own time, or the rest of the request's where that is shorter, in seconds that have begun. */
+/** The time for an answer: the webhook's own, or the rest of the request's where that is shorter, rounded up to a second. */
 function secondsLeft({ timeoutMs }: Webhook, caller: AdmissionAttributes['caller']): number {
   const leftMs = (caller?.deadlineMs ?? Number.POSITIVE_INFINITY) - Date.now();
   return Math.ceil(Math.max(1, Math.min(timeoutMs, leftMs)) / 1000);
