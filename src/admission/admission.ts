@@ -31,7 +31,7 @@ export interface AdmissionAttributes {
   /** Of the request: `patch` for an update that is sent as a patch. Absent in the server's own writes. */
   readonly verb?: string;
   /** The client that waits for the write, if there is one. When it has gone, webhooks are no longer awaited. */
-  readonly caller?: Pick<Caller, 'signal'>;
+  readonly caller?: Pick<Caller, 'signal' | 'deadlineMs'>;
   warn(text: string): void;
   /** The caller's CreateOptions, UpdateOptions or DeleteOptions, made on demand. */
   options?(): JsonObject;

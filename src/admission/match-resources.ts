@@ -38,7 +38,7 @@ export const readMatchCriteria = (match: MatchResources): MatchCriteria => ({
   equivalent: match.matchPolicy === 'Equivalent',
 });
 
-export const requestedOf = ({ definition, version }: AdmissionAttributes): ResourceVersion => ({
+const requestedOf = ({ definition, version }: AdmissionAttributes): ResourceVersion => ({
   group: definition.group,
   version,
   resource: definition.resource,

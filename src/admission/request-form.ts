@@ -11,8 +11,9 @@ import { withoutWritten } from '../object/written-number.ts';
 import { toNamed, toStorage } from '../registry/conversion.ts';
 import { messageOf } from '../registry/custom.ts';
 import type { ServedResource } from '../registry/registry.ts';
-import { readForChange } from '../registry/resource-definition.ts';
+import { type ResourceDefinition, readForChange } from '../registry/resource-definition.ts';
 import type { AdmissionAttributes } from './admission.ts';
+import { namespaceOf } from './match-resources.ts';
 
 /** The resource as which a webhook or a policy gets an object: the written one, or another of its versions and groups. */
 export interface MatchedForm {
@@ -138,12 +139,49 @@ export function schemaOfForm(
 }
 
 /** Subresources may have a kind of their own. */
-export function kindOf({ definition, version }: ServedResource, subresource: string): GroupVersionKind {
+export function kindOf(
+  {
+    definition,
+    version,
+  }: { readonly definition: ResourceDefinition; readonly version: { readonly version: string } },
+  subresource: string,
+): GroupVersionKind {
   const found = definition.subresources.find(({ name }) => name === subresource);
   if (found === undefined || (found.access === 'view' && found.type === definition.storage.type))
     return { group: definition.group, version: version.version, kind: definition.kind };
   return found.served;
 }
+
+/** The request as webhooks and policies get it, without the objects (Kubernetes: admission.k8s.io, AdmissionRequest). */
+export function requestOf(attributes: AdmissionAttributes, { served, kind }: MatchedForm): JsonObject {
+  const { definition, version, subresource, name, operation, user, dryRun } = attributes;
+  const namespace = namespaceOf(attributes);
+  const extra = Object.entries(user.extra).map(([key, values]) => [key, [...values]]);
+  return {
+    kind: { ...kind },
+    resource: resourceOf(served.definition, served.version.version),
+    ...(subresource === '' ? {} : { subResource: subresource }),
+    requestKind: { ...kindOf({ definition, version: { version } }, subresource) },
+    requestResource: resourceOf(definition, version),
+    ...(subresource === '' ? {} : { requestSubResource: subresource }),
+    ...(name === '' ? {} : { name }),
+    ...(namespace === '' ? {} : { namespace }),
+    operation,
+    userInfo: {
+      ...(user.username === '' ? {} : { username: user.username }),
+      ...(user.uid === '' ? {} : { uid: user.uid }),
+      ...(user.groups.length === 0 ? {} : { groups: [...user.groups] }),
+      ...(extra.length === 0 ? {} : { extra: Object.fromEntries(extra) }),
+    },
+    dryRun,
+    options: attributes.options?.() ?? null,
+  };
+}
+
+const resourceOf = (
+  { group, resource }: { readonly group: string; readonly resource: string },
+  version: string,
+): JsonObject => ({ group, version, resource });
 
 /** Gives an object another content: the writer and later plugins refer to it. */
 export function replaceContent(object: ApiObject, next: ApiObject): void {

@@ -122,7 +122,11 @@ function toResource(
       : {
           subresources: subresources.map(({ name, served, verbs }) => ({
             subresource: name,
-            responseKind: { ...served, group: dialectGroup(served.group, dialect) },
+            responseKind: {
+              ...served,
+              group: dialectGroup(served.group, dialect),
+              ...(served.group === definition.group ? { version } : {}),
+            },
             verbs: [...verbs],
           })),
         }),

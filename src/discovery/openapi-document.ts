@@ -98,7 +98,7 @@ function kindsByType(described: readonly Described[]): ReadonlyMap<string, reado
     known.set(`${group}/${version}/${kind}`, { group, version, kind });
     kinds.set(type, known);
   };
-  for (const kind of ['APIGroup', 'APIGroupList', 'APIResourceList', 'APIVersions'])
+  for (const kind of ['APIGroup', 'APIGroupList', 'APIResourceList', 'APIVersions', 'Status'])
     add(`meta/v1.${kind}`, { group: '', version: 'v1', kind });
   for (const { key, resources } of described) {
     const group = dialectGroup(key.group, key.dialect);

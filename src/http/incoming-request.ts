@@ -30,6 +30,7 @@ export class IncomingRequest implements ApiRequest {
   receivedBytes = 0;
   audit: AuditTrail | undefined = undefined;
   knowsCbor = false;
+  deadlineMs?: number;
   readonly #info: RequestInfo;
   readonly #incoming: Incoming;
   readonly #upgrade: string;

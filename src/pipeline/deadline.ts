@@ -15,6 +15,7 @@ export function withDeadline(
 ): Promise<ApiResponse> {
   if (isLongRunning(request)) return next();
   const timeoutMs = chooseTimeout(request, requestTimeoutMs);
+  request.deadlineMs = Date.now() + timeoutMs;
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       if (WRITING.has(request.verb)) request.warn(PERHAPS);

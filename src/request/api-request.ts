@@ -76,6 +76,8 @@ export interface ApiRequest {
   readonly signal: AbortSignal;
   /** Whether the signal has aborted; reading this does not create the signal. */
   readonly aborted: boolean;
+  /** When the time of the request is up, as Date.now() counts. Set by the deadline stage; absent: never. */
+  deadlineMs?: number;
   /** Stops the work for a request whose time is up; it may still be answered. To be called by the deadline stage alone. */
   expire(): void;
   /**
@@ -96,7 +98,7 @@ export interface ApiRequest {
 }
 
 /** The part of a request by which work can stop early. Work without a caller always completes. */
-export type Caller = Pick<ApiRequest, 'signal' | 'aborted'>;
+export type Caller = Pick<ApiRequest, 'signal' | 'aborted' | 'deadlineMs'>;
 
 export interface UserInfo {
   readonly username: string;

@@ -1,17 +1,18 @@
 import type { AdmissionMetrics } from '../admission/admission-metrics.ts';
 import type { ClusterObjects } from '../admission/cluster-objects.ts';
 import type { EquivalentsOf, ResourceVersion } from '../admission/match-resources.ts';
-import type { ConvertTo, FindParams } from '../admission/policies/bindings.ts';
+import type { FindParams, FormOf } from '../admission/policies/bindings.ts';
 import type { PolicyParts } from '../admission/policies/invocations.ts';
 import type { RightsOracle } from '../admission/policies/rights.ts';
+import { kindOf } from '../admission/request-form.ts';
 import type { Gates } from '../api/feature-gates.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import type { AuthorizationAttributes, Authorizer } from '../authz/authorizer.ts';
 import { readSelectors } from '../authz/review-selectors.ts';
 import type { Question } from '../cel/libraries/authorizer-checks.ts';
-import { toNamed, toSeen } from '../registry/conversion.ts';
+import { toSeen } from '../registry/conversion.ts';
 import { storeOf } from '../registry/custom.ts';
-import type { Registry } from '../registry/registry.ts';
+import type { Registry, ServedResource } from '../registry/registry.ts';
 import type { ResourceDefinition } from '../registry/resource-definition.ts';
 import type { UserInfo } from '../request/api-request.ts';
 import { ObjectReader } from '../storage/object-reader.ts';
@@ -33,7 +34,7 @@ export function policyParts(parts: {
     isServing: () => parts.isServing(),
     findParams: paramsIn(store, registry),
     equivalentsOf: equivalentsIn(registry),
-    convert: conversionIn(registry),
+    formOf: formsIn(registry),
     rights: rightsBy(authorizer, isFeatureOn('AuthorizeWithSelectors')),
     onResources: (changed) => {
       registry.onChange(changed);
@@ -91,12 +92,21 @@ function equivalents(registry: Registry, { storage }: ResourceDefinition): Resou
   );
 }
 
-const conversionIn =
-  (registry: Registry): ConvertTo =>
-  (object, { group, version, resource }) => {
-    const served = registry.find(group, version, resource);
-    return served === undefined ? object : toNamed(object, served);
+/** A request goes on with its own resource when what a policy matched is no longer served. */
+const formsIn =
+  (registry: Registry): FormOf =>
+  ({ definition, version, subresource }, matched) => {
+    const served =
+      registry.find(matched.group, matched.version, matched.resource) ?? ownOf(definition, version);
+    return { served, kind: kindOf(served, subresource) };
   };
+
+const ownOf = (definition: ResourceDefinition, version: string): ServedResource => ({
+  definition,
+  version: definition.versions.find((one) => one.version === version) ?? {
+    ...{ version, type: definition.storage.type, enabledByDefault: true },
+  },
+});
 
 const paramsIn =
   (store: Store, registry: Registry): FindParams =>

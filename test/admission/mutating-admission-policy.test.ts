@@ -13,13 +13,9 @@ import { loadTypes } from '../../src/api/idl/types.ts';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { StatusError } from '../../src/api/status.ts';
 import { Metrics } from '../../src/observability/metrics.ts';
-import { Registry } from '../../src/registry/registry.ts';
-import { attributesOf, FakeCluster, toObject } from '../kit/admission.ts';
-import { BUILT_IN_RESOURCES } from '../kit/built-in-resources.ts';
+import { attributesOf, FakeCluster, namedForm, toObject } from '../kit/admission.ts';
 
 const types = loadTypes();
-const registry = new Registry();
-for (const definition of BUILT_IN_RESOURCES) registry.add(definition, () => true);
 
 const DEPLOYMENTS = { operations: ['*'], apiGroups: ['apps'], apiVersions: ['v1'], resources: ['*/*', '*'] };
 
@@ -65,7 +61,7 @@ function pluginOf({ policies, bindings, params = [], metrics = new Metrics() }: 
   });
   const all = params.map(toObject);
   return createMutatingAdmissionPolicy({
-    ...{ objects, registry, types },
+    ...{ objects, types },
     admissionMetrics: new AdmissionMetrics(metrics),
     findParams: ({ kind }) =>
       kind !== 'ConfigMap'
@@ -76,7 +72,7 @@ function pluginOf({ policies, bindings, params = [], metrics = new Metrics() }: 
             list: async () => all,
           },
     equivalentsOf: () => [],
-    convert: (object, { group, version }) => ({ ...object, apiVersion: `${group}/${version}` }),
+    formOf: namedForm,
     rights: { decide: async (_user, { verb }) => ({ allowed: verb === 'wink', reason: '' }) },
     onResources: () => {},
     isServing: () => true,
@@ -408,7 +404,6 @@ test('deletions and the configuration of admission are never changed', () => {
 
 test('the plugin is there from 1.32 on, where its gate is on', () => {
   const parts = {
-    registry,
     types,
     policies: {
       objects: new FakeCluster({}),

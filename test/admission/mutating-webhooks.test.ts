@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { AdmissionChain, type AdmissionPlugin } from '../../src/admission/admission.ts';
 import { AdmissionMetrics } from '../../src/admission/admission-metrics.ts';
 import { createMutatingWebhooks, createValidatingWebhooks } from '../../src/admission/plugins/webhooks.ts';
@@ -366,6 +366,26 @@ test('audit annotations of webhooks carry the name of the webhook, and an ignore
   expect(failures).toEqual([
     'failed calling webhook "broken.example.com": failed to call webhook: Post "https://127.0.0.1:1/?timeout=10s": dial tcp 127.0.0.1:1: connect: connection refused',
   ]);
+});
+
+test('a webhook hears the time that it has: its own, or what the request has left', async () => {
+  const urls: string[] = [];
+  webhook.respond = (request, response, body) => {
+    urls.push(request.url ?? '');
+    return allow(request, response, body);
+  };
+  // Only the date stands still: connections need timers.
+  vi.useFakeTimers({ toFake: ['Date'] });
+  try {
+    const caller = { signal: new AbortController().signal, deadlineMs: Date.now() + 7500 };
+    for (const timeoutSeconds of [20, 2])
+      await mutating(hook({ timeoutSeconds })).mutate?.(
+        attributesOf('configmaps', { object: configMap(), caller }),
+      );
+  } finally {
+    vi.useRealTimers();
+  }
+  expect(urls).toEqual(['/events?timeout=8s', '/events?timeout=2s']);
 });
 
 test.each(['Some', 'Unknown', ''])(

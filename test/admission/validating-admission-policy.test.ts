@@ -6,7 +6,7 @@ import type { JsonObject } from '../../src/api/object-meta.ts';
 import { StatusError } from '../../src/api/status.ts';
 import type { Question } from '../../src/cel/libraries/authorizer-checks.ts';
 import { Metrics } from '../../src/observability/metrics.ts';
-import { attributesOf, FakeCluster, toObject } from '../kit/admission.ts';
+import { attributesOf, FakeCluster, namedForm, toObject } from '../kit/admission.ts';
 import { cpuMsOf } from '../kit/cpu-time.ts';
 
 const DEPLOYMENTS = {
@@ -77,7 +77,7 @@ function pluginOf({
         { group: 'apps', version: 'v1', resource: 'deployments', kind: 'Deployment' },
         { group: 'extensions', version: 'v1beta1', resource: 'deployments', kind: 'Deployment' },
       ].filter(({ resource }) => resource === definition.resource),
-    convert: (object, { group, version }) => ({ ...object, apiVersion: `${group}/${version}` }),
+    formOf: namedForm,
     rights: { decide: async (_user, question) => ({ allowed: allowed(question), reason: 'because' }) },
     onResources: () => {},
     isServing: () => true,
@@ -97,6 +97,7 @@ async function run(setting: Setting, request: Partial<AdmissionAttributes> = {})
   const attributes = attributesOf('apps/deployments', {
     object: toObject(deployment(3)),
     namespace: 'shop',
+    options: () => ({ kind: 'CreateOptions', apiVersion: 'meta.k8s.io/v1' }),
     warnings,
     annotate: (key, value) => {
       annotations[key] = value;
@@ -251,6 +252,20 @@ test('an expression sees the version that its rule is for', async () => {
     validations: [{ expression }],
   };
   expect(await messageOf({ policies: [policy(spec)] })).toBeUndefined();
+});
+
+test('a policy for a scale sees scales, and their kind', async () => {
+  const expression =
+    "object.kind == 'Scale' && object.apiVersion == 'autoscaling/v1' && object.spec.replicas == 3 && oldObject.spec.replicas == 2" +
+    " && request.kind.kind == 'Scale' && request.requestKind.group == 'autoscaling' && request.resource.group == 'apps'";
+  const spec = {
+    matchConstraints: { resourceRules: [{ ...DEPLOYMENTS, resources: ['deployments/scale'] }] },
+    validations: [{ expression }],
+  };
+  const old = toObject(deployment(2));
+  expect(
+    await messageOf({ policies: [policy(spec)] }, { operation: 'UPDATE', subresource: 'scale', old }),
+  ).toBeUndefined();
 });
 
 test.each([

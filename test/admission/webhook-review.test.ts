@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { requestOf } from '../../src/admission/request-form.ts';
 import {
   createReview,
   decodeReview,
-  requestOf,
   reviewVersionOf,
   toVerdict,
 } from '../../src/admission/webhooks/admission-review.ts';

@@ -175,6 +175,7 @@ test('equality is by value, in any order of fields and with first items of any t
     "dyn(1) != 'a' && dyn(1) == 1.0 && 1 < 1.5 && 2u > 1",
     'object.spec.ratio * 2.0 == 1.0 && object.spec.replicas in [1.0, 3.0]',
     'has(object.spec.containers[0].ports) && !has(object.spec.containers[1].ports)',
+    '!has(dyn(null).a) && !has(dyn(1).a) && !has(object.metadata.name.a)',
   ])
     expect(evaluate(expression), expression).toBe(true);
 });
@@ -185,6 +186,7 @@ test.each([
   ["ip('x')", 'IP Address "x" parse error during conversion from string: ParseAddr("x"): unable to parse IP'],
   ["url('../x')", 'URL parse error during conversion from string: parse "../x": invalid URI for request'],
   ['[].max()', 'max called on empty list'],
+  ['has(object.spec.containers.name)', "unsupported index type 'string' in list"],
   ["quantity('50m').asInteger()", 'cannot convert value to integer'],
 ])('%s fails with a reason', (expression, reason) => {
   expect(() => evaluate(expression)).toThrow(reason);

@@ -59,8 +59,8 @@ interface Item {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every kind
-const itemOf = ({ json }: Pick<Answered, 'json'>): any =>
-  json.items.find(({ metadata }: Item) => metadata.name === 'stable.example.com');
+const itemOf = ({ json }: Pick<Answered, 'json'>, name = 'stable.example.com'): any =>
+  json.items.find(({ metadata }: Item) => metadata.name === name);
 
 const CRON = { kind: 'Cron', shortNames: ['ct'], categories: ['all'] } as const;
 
@@ -135,7 +135,7 @@ test('types of meta name the kinds that they have', async () => {
   const { definitions } = (await builtIn.ask('/openapi/v2')).json;
   const kindsOf = (kind: string): unknown =>
     definitions[`${META}.${kind}`]['x-kubernetes-group-version-kind'];
-  for (const kind of ['APIGroup', 'APIGroupList', 'APIResourceList', 'APIVersions'])
+  for (const kind of ['APIGroup', 'APIGroupList', 'APIResourceList', 'APIVersions', 'Status'])
     expect(kindsOf(kind)).toEqual([{ group: '', version: 'v1', kind }]);
   for (const kind of ['DeleteOptions', 'WatchEvent'])
     for (const of of [
@@ -249,6 +249,18 @@ test('what begins to end is listed anew, in every list', async () => {
   isEnding = true;
   registry.relist('crons.stable.example.com');
   expect(await verbs()).toEqual([5, 5]);
+});
+
+test('a subresource of the kind of its resource is in each version of it', async () => {
+  const { ask } = createServer();
+  const { json } = await ask('/apis', aggregatedAs('v2'));
+  const { versions } = itemOf({ json }, 'autoscaling');
+  const kinds = [0, 1].map((at) => versions[at].resources[0].subresources[0].responseKind);
+  const kind = 'HorizontalPodAutoscaler';
+  expect(kinds).toEqual([
+    { group: 'autoscaling', version: 'v2', kind },
+    { group: 'autoscaling', version: 'v1', kind },
+  ]);
 });
 
 test('both versions of aggregated discovery show a custom resource with its subresources', async () => {

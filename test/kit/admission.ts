@@ -1,5 +1,7 @@
 import type { AdmissionAttributes, AdmissionPlugin } from '../../src/admission/admission.ts';
 import { type ClusterObjects, FollowedObjects } from '../../src/admission/cluster-objects.ts';
+import type { FormOf } from '../../src/admission/policies/bindings.ts';
+import { kindOf } from '../../src/admission/request-form.ts';
 import type { GroupResource, ResourceOf } from '../../src/api/names.ts';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { StatusError } from '../../src/api/status.ts';
@@ -95,6 +97,15 @@ export function attributesOf(
     ...attributes,
   };
 }
+
+/** The form of a policy that matched the resource under another group and version, of the same content. */
+export const namedForm: FormOf = ({ definition, subresource }, { group, version }) => {
+  const served = {
+    definition: { ...definition, group },
+    version: { version, type: definition.storage.type, enabledByDefault: true },
+  };
+  return { served, kind: kindOf(served, subresource) };
+};
 
 /** Both halves of a plugin, one after the other. Answers the message of its refusal; undefined: it let the write pass. */
 export async function refusalOf(

@@ -37,6 +37,7 @@ test('when the time is up the caller gets 504, and what works for the request he
         message: 'Timeout: request did not complete within the allotted timeout',
       },
     });
+    expect(request.deadlineMs).toBe(Date.now() + 5000);
     await vi.advanceTimersByTimeAsync(4999);
     expect(request.signal.aborted).toBe(false);
     await vi.advanceTimersByTimeAsync(1);

@@ -5,13 +5,12 @@ import { StatusError } from '../../api/status.ts';
 import type { Bindings } from '../../cel/policies/compiler.ts';
 import { toCel } from '../../cel/program.ts';
 import { equal } from '../../object/equality.ts';
-import type { Registry } from '../../registry/registry.ts';
 import { errorText } from '../../util/error-text.ts';
 import { Pace } from '../../util/turns.ts';
 import type { AdmissionAttributes, AdmissionPlugin, Reinvocation } from '../admission.ts';
 import { type OpenManifests, openPolicyManifests, policyManifests } from '../manifests/manifest-rules.ts';
 import { evaluateConditions } from '../match-conditions.ts';
-import { Namespaces, RequestMatcher, type ResourceVersion } from '../match-resources.ts';
+import { Namespaces, RequestMatcher } from '../match-resources.ts';
 import { describePlugin, type PluginParts, refusal } from '../plugin.ts';
 import { RequestBindings } from '../policies/bindings.ts';
 import {
@@ -28,7 +27,6 @@ import { Rights } from '../policies/rights.ts';
 import {
   keepNamespace,
   keepReadableOwners,
-  kindOf,
   type MatchedForm,
   replaceContent,
   toMatchedForm,
@@ -36,7 +34,6 @@ import {
 import { type Round, Rounds } from '../rounds.ts';
 
 interface MutatingPolicyParts extends PolicyParts {
-  readonly registry: Registry;
   readonly types: TypeLibrary;
 }
 
@@ -94,7 +91,7 @@ class Dispatch {
     this.#parts = parts;
     this.#round = round;
     this.#rights = new Rights(parts.rights, attributes.user);
-    this.#bindings = new RequestBindings(attributes, parts.convert, this.#rights);
+    this.#bindings = new RequestBindings(attributes, this.#rights);
   }
 
   /** All policies are matched before the first one changes anything. @throws StatusError */
@@ -131,9 +128,8 @@ class Dispatch {
   /** Returns whether a mutation was applied. */
   async #invoke(invocation: MutatingInvocation, namespace: ApiObject | undefined): Promise<boolean> {
     const { policy, matched, param } = invocation;
-    const form = this.#formOf(matched);
-    if (form === undefined) return false;
-    const given = await this.#bindings.for(matched, namespace, param);
+    const form = this.#parts.formOf(this.#attributes, matched);
+    const given = await this.#bindings.for(form, namespace, param);
     if (policy.conditions.length > 0) {
       const object = toCel(await toMatchedForm(this.#attributes, form, this.#attributes.object));
       if (!(await this.#conditionsHold(invocation, { ...given, object }))) return false;
@@ -205,11 +201,6 @@ class Dispatch {
     }
   }
 
-  #formOf({ group, version, resource }: ResourceVersion): MatchedForm | undefined {
-    const served = this.#parts.registry.find(group, version, resource);
-    return served && { served, kind: kindOf(served, this.#attributes.subresource) };
-  }
-
   #fail({ policy, binding }: MutatingInvocation, message: string): void {
     this.#errors.push({ policy, text: denialText({ policy, binding }, message), reason: 'Invalid' });
   }
@@ -243,7 +234,6 @@ function denied(attributes: AdmissionAttributes, errors: readonly PolicyError[])
 interface MutatingPolicyNeeds extends Pick<PluginParts, 'isFeatureOn' | 'config'> {
   readonly policies: Omit<PolicyParts, 'manifests'>;
   readonly openManifests: OpenManifests;
-  readonly registry: Registry;
   readonly types: TypeLibrary;
 }
 
@@ -251,10 +241,10 @@ export const mutatingAdmissionPolicy = describePlugin({
   name: 'MutatingAdmissionPolicy',
   isDefault: true,
   since: 32,
-  create: ({ isFeatureOn, policies, registry, types, ...needs }: MutatingPolicyNeeds) =>
+  create: ({ isFeatureOn, policies, types, ...needs }: MutatingPolicyNeeds) =>
     isFeatureOn('MutatingAdmissionPolicy')
       ? createMutatingAdmissionPolicy({
-          ...{ ...policies, registry, types },
+          ...{ ...policies, types },
           manifests: openPolicyManifests(
             needs,
             policyManifests('MutatingAdmissionPolicy', MUTATING_POLICIES, MUTATING_POLICY_BINDINGS),

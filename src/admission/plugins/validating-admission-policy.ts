@@ -54,7 +54,7 @@ class Dispatch {
     this.#attributes = attributes;
     this.#parts = parts;
     this.#rights = new Rights(parts.rights, attributes.user);
-    this.#bindings = new RequestBindings(attributes, parts.convert, this.#rights);
+    this.#bindings = new RequestBindings(attributes, this.#rights);
   }
 
   async run(hooks: readonly ValidatingHook[]): Promise<void> {
@@ -81,9 +81,9 @@ class Dispatch {
     annotations: AnnotationValues,
   ): Promise<void> {
     const attributes = this.#attributes;
-    const { admissionMetrics: metrics, namespaces } = this.#parts;
+    const { admissionMetrics: metrics, namespaces, formOf } = this.#parts;
     const namespace = await namespaceOfObject(attributes, namespaces);
-    const given = await this.#bindings.for(matched, namespace, param);
+    const given = await this.#bindings.for(formOf(attributes, matched), namespace, param);
     const judgement = await judge(policy, given, this.#rights, conditionsReport(policy, attributes, metrics));
     count(metrics, policy, binding, judgement);
     for (const failure of judgement.failures)

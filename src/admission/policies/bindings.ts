@@ -1,82 +1,57 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { CelAuthorizer } from '../../cel/libraries/authorizer-checks.ts';
 import type { Bindings } from '../../cel/policies/compiler.ts';
-import { requestValue } from '../../cel/policies/request.ts';
+import { reviewedRequest } from '../../cel/policies/request.ts';
 import { toCel } from '../../cel/program.ts';
 import { fromLabelSelector, matchesLabels } from '../../object/selectors.ts';
-import type { AdmissionAttributes, AdmissionOperation } from '../admission.ts';
-import { namespaceOf, type ResourceVersion, requestedOf } from '../match-resources.ts';
+import type { AdmissionAttributes } from '../admission.ts';
+import { namespaceOf, type ResourceVersion } from '../match-resources.ts';
+import { type MatchedForm, requestOf, toMatchedForm } from '../request-form.ts';
 import type { ParamKind, ParamRef } from './read-policy.ts';
 import type { Rights } from './rights.ts';
 
-/** Converts an object of a request to another version of its resource. @throws StatusError */
-export type ConvertTo = (object: ApiObject, resource: ResourceVersion) => ApiObject | Promise<ApiObject>;
+/** The form in which a policy that matched a resource sees the objects of a request. */
+export type FormOf = (attributes: AdmissionAttributes, matched: ResourceVersion) => MatchedForm;
 
-const OPTIONS: Readonly<Record<AdmissionOperation, string>> = {
-  CREATE: 'CreateOptions',
-  UPDATE: 'UpdateOptions',
-  DELETE: 'DeleteOptions',
-  CONNECT: '',
-};
-
-/** The variables of expressions about a matched request; each object is converted once. */
+/**
+ * The variables of expressions about a matched request; each object is converted once (Kubernetes: admission/plugin/cel,
+ * CreateAdmissionRequest).
+ */
 export class RequestBindings {
   readonly #attributes: AdmissionAttributes;
-  readonly #convert: ConvertTo;
   readonly #rights: Rights;
   readonly #made = new Map<string, Promise<Bindings>>();
 
-  constructor(attributes: AdmissionAttributes, convert: ConvertTo, rights: Rights) {
+  constructor(attributes: AdmissionAttributes, rights: Rights) {
     this.#attributes = attributes;
-    this.#convert = convert;
     this.#rights = rights;
   }
 
   /** @throws StatusError */
   async for(
-    matched: ResourceVersion,
+    form: MatchedForm,
     namespace: ApiObject | undefined,
     params: ApiObject | null,
   ): Promise<Bindings> {
-    const key = `${matched.group}/${matched.version}/${matched.resource}`;
-    const made = this.#made.get(key) ?? this.#make(matched, namespace);
+    const { definition, version } = form.served;
+    const key = `${definition.group}/${version.version}/${definition.resource}`;
+    const made = this.#made.get(key) ?? this.#make(form, namespace);
     this.#made.set(key, made);
     return { ...(await made), params: params === null ? null : toCel(params) };
   }
 
-  async #make(matched: ResourceVersion, namespace: ApiObject | undefined): Promise<Bindings> {
+  async #make(form: MatchedForm, namespace: ApiObject | undefined): Promise<Bindings> {
     const attributes = this.#attributes;
     const { object, old, definition, subresource, name } = attributes;
     const { group, resource } = definition;
     const about = { group, resource, subresource, namespace: namespaceOf(attributes), name };
     return {
-      object: await this.#view(object, matched),
-      oldObject: await this.#view(old, matched),
-      request: this.#request(matched),
+      object: toCel(await toMatchedForm(attributes, form, object)),
+      oldObject: toCel(await toMatchedForm(attributes, form, old)),
+      request: reviewedRequest(requestOf(attributes, form)),
       namespaceObject: namespace === undefined ? null : toCel(visibleOf(namespace)),
       authorizer: new CelAuthorizer(this.#rights.ask, {}, about),
     };
-  }
-
-  async #view(object: ApiObject | undefined, matched: ResourceVersion): Promise<unknown> {
-    if (object === undefined) return null;
-    // Bodies of actions have kinds of their own.
-    const own = object.kind === undefined || object.kind === this.#attributes.definition.kind;
-    return toCel(own ? await this.#convert(object, matched) : object);
-  }
-
-  #request(matched: ResourceVersion): unknown {
-    const attributes = this.#attributes;
-    const { subresource, name, operation, user, dryRun } = attributes;
-    const requested = requestedOf(attributes);
-    const kind = OPTIONS[operation];
-    const options: JsonObject | null =
-      kind === '' ? null : { kind, apiVersion: 'meta.k8s.io/v1', ...(dryRun ? { dryRun: ['All'] } : {}) };
-    return requestValue({
-      ...{ matched, requested, subresource, name, operation, dryRun, options },
-      namespace: namespaceOf(attributes),
-      user,
-    });
   }
 }
 

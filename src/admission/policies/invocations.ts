@@ -14,9 +14,9 @@ import {
 } from '../match-resources.ts';
 import {
   ConfigurationError,
-  type ConvertTo,
   collectParams,
   type FindParams,
+  type FormOf,
   type ParamSource,
 } from './bindings.ts';
 import type { Binding, Hook, Policy } from './read-policy.ts';
@@ -27,7 +27,7 @@ export interface PolicyParts {
   readonly objects: ClusterObjects;
   readonly findParams: FindParams;
   readonly equivalentsOf: EquivalentsOf;
-  readonly convert: ConvertTo;
+  readonly formOf: FormOf;
   readonly rights: RightsOracle;
   readonly admissionMetrics: AdmissionMetrics;
   /** Policies of files. */

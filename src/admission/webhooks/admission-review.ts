@@ -10,8 +10,7 @@ import { parseJsonBytes } from '../../object/exact-json.ts';
 import { isObject, stringOf } from '../../object/json-values.ts';
 import { errorText } from '../../util/error-text.ts';
 import type { AdmissionAttributes } from '../admission.ts';
-import { namespaceOf } from '../match-resources.ts';
-import { kindOf } from '../request-form.ts';
+import { requestOf } from '../request-form.ts';
 import type { Candidate } from './webhook.ts';
 
 /** AdmissionReview (admission.k8s.io): the question to a webhook, and its answer. */
@@ -43,38 +42,6 @@ export function createReview(
   const request = { uid, ...requestOf(attributes, candidate), ...objects };
   return { uid, review: { kind: 'AdmissionReview', apiVersion: `${GROUP}/${version}`, request } };
 }
-
-/** The request of a review, without the objects. */
-export function requestOf(attributes: AdmissionAttributes, { served, kind }: Candidate): JsonObject {
-  const { definition, version, subresource, name, operation, user, dryRun } = attributes;
-  const own = { definition, version: { version, type: '', enabledByDefault: true } };
-  const namespace = namespaceOf(attributes);
-  const extra = Object.entries(user.extra).map(([key, values]) => [key, [...values]]);
-  return {
-    kind: { ...kind },
-    resource: resourceOf(served.definition, served.version.version),
-    ...(subresource === '' ? {} : { subResource: subresource }),
-    requestKind: { ...kindOf(own, subresource) },
-    requestResource: resourceOf(definition, version),
-    ...(subresource === '' ? {} : { requestSubResource: subresource }),
-    ...(name === '' ? {} : { name }),
-    ...(namespace === '' ? {} : { namespace }),
-    operation,
-    userInfo: {
-      ...(user.username === '' ? {} : { username: user.username }),
-      ...(user.uid === '' ? {} : { uid: user.uid }),
-      ...(user.groups.length === 0 ? {} : { groups: [...user.groups] }),
-      ...(extra.length === 0 ? {} : { extra: Object.fromEntries(extra) }),
-    },
-    dryRun,
-    options: attributes.options?.() ?? null,
-  };
-}
-
-const resourceOf = (
-  { group, resource }: { readonly group: string; readonly resource: string },
-  version: string,
-): JsonObject => ({ group, version, resource });
 
 /** The answer of a webhook. */
 export interface Verdict {

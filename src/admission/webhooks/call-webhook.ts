@@ -93,7 +93,7 @@ export async function callWebhook<Result>(
     const answer = await timed(callee, attributes, () =>
       post(callee, webhook, {
         ...{ review, version },
-        signal: attributes.caller?.signal ?? NEVER,
+        caller: attributes.caller,
         traceparent: span.traceparent,
       }),
     );
@@ -154,21 +154,21 @@ function failing<Result>(webhook: Webhook, what: string, work: () => Result, cod
 interface Question {
   readonly review: JsonObject;
   readonly version: ReviewVersion;
-  readonly signal: AbortSignal;
+  readonly caller: AdmissionAttributes['caller'];
   readonly traceparent: string | undefined;
 }
 
 async function post(
   { clients, types }: Pick<Callee, 'clients' | 'types'>,
   webhook: Webhook,
-  { review, version, signal, traceparent }: Question,
+  { review, version, caller, traceparent }: Question,
 ): Promise<AdmissionReview> {
-  const query = `timeout=${webhook.timeoutMs / 1000}s`;
+  const query = `timeout=${secondsLeft(webhook, caller)}s`;
   let answer: Answer;
   try {
     answer = await clients.find(webhook.client).post(Buffer.from(JSON.stringify(review)), {
       timeoutMs: webhook.timeoutMs,
-      signal,
+      signal: caller?.signal ?? NEVER,
       maxAnswerBytes: MAX_ANSWER_BYTES,
       query,
       traceparent,
@@ -182,6 +182,12 @@ async function post(
   if (problem !== undefined)
     throw new CallError(webhook, `failed to call webhook: ${problem}`, { code: answer.code });
   return failing(webhook, 'failed to call webhook', () => decodeReview(answer.body, version, types));
+}
+
+/** The time for an answer: the webhook's own, or the rest of the request's where that is shorter, rounded up to a second. */
+function secondsLeft({ timeoutMs }: Webhook, caller: AdmissionAttributes['caller']): number {
+  const leftMs = (caller?.deadlineMs ?? Number.POSITIVE_INFINITY) - Date.now();
+  return Math.ceil(Math.max(1, Math.min(timeoutMs, leftMs)) / 1000);
 }
 
 /** Why no answer came, in the words of Go's client. */

@@ -116,11 +116,13 @@ function selection(node: Node | undefined): { operand: unknown; field: string } 
   return { operand: node.args[0], field: String(node.args[1]) };
 }
 
+/** A value that cannot have fields has none, null too; a list alone refuses the question (cel-go: interpreter, refQualify). */
 function hasField(value: unknown, field: string): boolean {
   if (isOptional(value)) return value.hasValue() && hasField(value.value(), field);
   if (isFields(value)) return value.hasField(field);
   if (isMap(value)) return hasKey(value, field);
-  throw new Error('no such overload');
+  if (Array.isArray(value)) throw new Error("unsupported index type 'string' in list");
+  return false;
 }
 
 const isFields = (value: unknown): value is Fields =>
