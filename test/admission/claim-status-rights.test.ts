@@ -27,7 +27,7 @@ async function change(
 ): Promise<{ refusal: string | undefined; asked: readonly string[] }> {
   const asked: string[] = [];
   const access = accessBy({
-    rules: async () => ({ resourceRules: [], nonResourceRules: [], incomplete: false }),
+    rules: () => ({ resourceRules: [], nonResourceRules: [] }),
     authorize: async ({ verb, target }) => {
       const right = target === undefined ? verb : rightOf({ verb, ...target });
       asked.push(right);
