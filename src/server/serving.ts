@@ -368,7 +368,7 @@ function removedReleaseOf(served: ServedResource | undefined): string | undefine
 }
 
 function createResources(
-  { registry, types, now, isFeatureOn, egress, logger }: Foundation,
+  { registry, types, now, isFeatureOn, egress, logger, emulated }: Foundation,
   {
     storage,
     policy,
@@ -402,6 +402,7 @@ function createResources(
       }),
     ]),
     watchList: isFeatureOn('WatchList'),
+    streamsTables: emulated >= 34,
     minRequestTimeoutMs: options.limits.minRequestTimeoutMs,
     deleteCollectionWorkers: options.writing.deleteCollectionWorkers,
   });
