@@ -10,7 +10,7 @@ import { equal } from '../object/equality.ts';
 import { forbiddenField } from '../object/field-errors.ts';
 import type { UserInfo } from '../request/api-request.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from './admission.ts';
-import { type Access, isWriteOf, type Right } from './plugin.ts';
+import { isWriteOf, type Refusals, type Right } from './plugin.ts';
 
 const CLAIMS: ResourceOf<ResourceClaim> = { group: 'resource.k8s.io', resource: 'resourceclaims' };
 
@@ -19,7 +19,7 @@ const CLAIMS: ResourceOf<ResourceClaim> = { group: 'resource.k8s.io', resource: 
  * `resourceclaims/driver` by the name of the driver to report what its devices are like (Kubernetes: pkg/registry/resource,
  * AuthorizedForBinding and AuthorizedForDeviceStatus). Whether the feature is on is asked beforehand.
  */
-export function guardClaimStatus(access: Access): AdmissionPlugin {
+export function guardClaimStatus(access: Refusals): AdmissionPlugin {
   return {
     name: 'ClaimStatusRights',
     operations: ['UPDATE'],
@@ -39,20 +39,20 @@ export function guardClaimStatus(access: Access): AdmissionPlugin {
 type Change = readonly [ResourceClaimStatus, ResourceClaimStatus];
 
 async function refuseBinding(
-  access: Access,
+  access: Refusals,
   attributes: AdmissionAttributes,
   [{ allocation, reservedFor = [] }, before]: Change,
 ): Promise<FieldError[]> {
   if (equal(allocation, before.allocation) && equal(reservedFor, before.reservedFor ?? [])) return [];
   const { verb = 'update', user } = attributes;
-  const why = await access.whyNot(user, rightTo(attributes, verb, 'binding'));
+  const why = await access.refusal(user, rightTo(attributes, verb, 'binding'));
   if (why === undefined) return [];
   const what = `changing status.allocation or status.reservedFor requires resource="resourceclaims/binding", verb="${verb}" permission`;
-  return [forbiddenField('status.allocation', withReason(what, why))];
+  return [forbiddenField('status.allocation', `${what}: ${why}`)];
 }
 
 async function refuseReports(
-  access: Access,
+  access: Refusals,
   attributes: AdmissionAttributes,
   [{ allocation, devices = [] }, before]: Change,
 ): Promise<FieldError[]> {
@@ -66,11 +66,11 @@ async function refuseReports(
     const answers: (string | undefined)[] = [];
     for (const one of verbs)
       if (!answers.includes(undefined))
-        answers.push(await access.whyNot(user, { ...rightTo(attributes, one, 'driver'), namespace, name }));
+        answers.push(await access.refusal(user, { ...rightTo(attributes, one, 'driver'), namespace, name }));
     const [why] = answers;
     if (why === undefined || answers.includes(undefined)) continue;
-    const what = `changing status.devices of driver "${name}" requires resource="resourceclaims/driver", verb="${verbs.join('" or "')}" permission`;
-    refused.push(forbiddenField('status.devices', withReason(what, why)));
+    const what = `changing status.devices requires resource="resourceclaims/driver", verb="[${verbs.join(' ')}]" permission`;
+    refused.push(forbiddenField('status.devices', `${what}: ${why}`));
   }
   return refused;
 }
@@ -79,8 +79,6 @@ const rightTo = ({ version }: AdmissionAttributes, verb: string, subresource: st
   ...CLAIMS,
   ...{ verb, version, subresource },
 });
-
-const withReason = (what: string, why: string): string => (why === '' ? what : `${what}: ${why}`);
 
 const keyOf = ({ driver, pool, device, shareID }: AllocatedDeviceStatus): string =>
   JSON.stringify([driver, pool, device, shareID]);

@@ -127,3 +127,8 @@ export interface Access {
   /** Why the user lacks the right; '' without a reason. Undefined: the user has the right. */
   whyNot(user: UserInfo, right: Right): Promise<string | undefined>;
 }
+
+export interface Refusals {
+  /** The message of the 403 for a user who lacks the right. Undefined: the user has the right. */
+  refusal(user: UserInfo, right: Right): Promise<string | undefined>;
+}

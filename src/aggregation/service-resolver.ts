@@ -4,6 +4,7 @@ import type { ApiObject } from '../api/object-meta.ts';
 import type { Endpoints, Service } from '../api/types/core/v1.ts';
 import type { EndpointSlice } from '../api/types/discovery/v1.ts';
 import { assertRoutable, clusterAddressOf, servicePortOf } from '../object/service-address.ts';
+import type { Place } from '../outbound/egress/service-dial.ts';
 import { ObjectReader, toObject } from '../storage/object-reader.ts';
 import type { Entry, Store } from '../storage/store.ts';
 import type { ServiceAddress } from './managed-api-services.ts';
@@ -14,11 +15,6 @@ export const ENDPOINT_SLICES: ResourceOf<EndpointSlice> = {
 };
 /** The label by which a slice belongs to a service. */
 export const SERVICE_NAME = 'kubernetes.io/service-name';
-
-interface Place {
-  readonly host: string;
-  readonly port: number;
-}
 
 /** Ready addresses of a service, and their common ports. */
 interface Subset {
@@ -61,7 +57,7 @@ export class ServiceResolver {
   }
 
   async service(namespace: string, name: string): Promise<Service | undefined> {
-    const entry = await this.#reader.entry({ ...SERVICES, namespace, name }, 'cached');
+    const entry = await this.#reader.entry({ ...SERVICES, namespace, name }, 'cached-if-found');
     return entry === undefined ? undefined : this.#parse<Service>(entry);
   }
 

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import type { LookupFunction } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import { parseYamlText } from '../codec/yaml-text.ts';
@@ -22,8 +21,6 @@ export interface RemoteServer extends ClientCredentials {
   /** Undefined: the host of the URL. */
   readonly serverName: string | undefined;
   readonly insecureSkipVerify: boolean;
-  /** Resolves the URL's host; undefined: the system's resolver. */
-  readonly lookup?: LookupFunction;
   /** Opens the connections; undefined: the system does. */
   readonly dial?: Dial;
 }

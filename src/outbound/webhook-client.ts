@@ -93,7 +93,7 @@ export class WebhookClient {
 }
 
 function connect(server: RemoteServer): Connection {
-  const { ca, certificate, key, serverName, insecureSkipVerify, authorization, lookup, dial } = server;
+  const { ca, certificate, key, serverName, insecureSkipVerify, authorization, dial } = server;
   const url = new URL(server.url);
   if (url.protocol === 'http:')
     return { url, authorization, agent: createHttpAgent({ keepAlive: true }, dial) };
@@ -104,7 +104,6 @@ function connect(server: RemoteServer): Connection {
       ...(ca === undefined ? {} : { ca }),
       ...(certificate === undefined || key === undefined ? {} : { cert: certificate, key }),
       ...(serverName === undefined ? {} : { servername: serverName }),
-      ...(lookup === undefined ? {} : { lookup }),
     },
     dial,
   );

@@ -14,7 +14,7 @@ import { refusePrivileged } from '../admission/plugins/pod-rules.ts';
 import type { QuotaLedger } from '../admission/plugins/resource-quota.ts';
 import { guardPodCertificates } from '../admission/pod-certificate-signing.ts';
 import { ParamRights } from '../admission/policies/rights.ts';
-import type { WebhookWays } from '../admission/webhooks/clients.ts';
+import type { LocateService, WebhookWays } from '../admission/webhooks/clients.ts';
 import type { WebhookNeeds } from '../admission/webhooks/dispatch.ts';
 import type { Minor } from '../api/emulation.ts';
 import type { Gates } from '../api/feature-gates.ts';
@@ -79,6 +79,7 @@ interface AdmissionParts {
   readonly emulated: Minor;
   readonly quotas: QuotaLedger;
   readonly createNamespace: CreateNamespace;
+  readonly locateService: LocateService;
   readonly metrics: Metrics;
   /** Runs regardless of flags. */
   readonly guard: AdmissionPlugin;

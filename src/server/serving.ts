@@ -36,7 +36,6 @@ import { createBackends } from './backends.ts';
 import { createFlowControl, type FlowControlOfServer } from './flow-control.ts';
 import type { Foundation } from './foundation.ts';
 import type { Front } from './front.ts';
-import { createHistoryStores } from './history.ts';
 import { createKubernetesService } from './kubernetes-service.ts';
 import { createPhase, type Phase } from './phase.ts';
 import type { PolicyPhase } from './policy.ts';
@@ -48,6 +47,7 @@ import { ServingThreads } from './threads/serving-threads.ts';
 import { SharedSigningKeys } from './threads/shared-signing-keys.ts';
 import type { ServerService, ThreadHearing } from './threads/thread-contract.ts';
 import { isOfServer, isProfile, threadOf, toAskedPage, toResponse } from './threads/thread-pages.ts';
+import { createVirtualStores } from './virtual-stores.ts';
 import type { WritingPhase } from './writing.ts';
 
 /** What serving needs in every thread. */
@@ -368,7 +368,7 @@ function removedReleaseOf(served: ServedResource | undefined): string | undefine
 }
 
 function createResources(
-  { registry, types, now, isFeatureOn, egress, logger }: Foundation,
+  { registry, types, now, isFeatureOn, egress, logger, emulated }: Foundation,
   {
     storage,
     policy,
@@ -391,7 +391,7 @@ function createResources(
   return createResourceHandler({
     ...{ registry, types, now, isFeatureOn, writer, authorizer, admission, tokens },
     ...{ store, historyOf, births },
-    virtualStores: createHistoryStores(history, historyWork.reads),
+    virtualStores: createVirtualStores(history, historyWork.reads),
     backends: createBackends(options.agents, { isFeatureOn, egress }, options.serving.sandboxProxiedPages),
     virtual: new Map([
       ...createReviews({ authorizer, authenticator, apiAudiences, isFeatureOn }),
@@ -402,6 +402,7 @@ function createResources(
       }),
     ]),
     watchList: isFeatureOn('WatchList'),
+    streamsTables: emulated >= 34,
     minRequestTimeoutMs: options.limits.minRequestTimeoutMs,
     deleteCollectionWorkers: options.writing.deleteCollectionWorkers,
   });

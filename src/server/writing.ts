@@ -1,7 +1,7 @@
 import { AdmissionChain } from '../admission/admission.ts';
-import { StoredClusterObjects } from '../admission/cluster-objects.ts';
 import { type AskPlugin, OneOfEach, onceElsewhere } from '../admission/plugin.ts';
-import { WebhookClients } from '../admission/webhooks/clients.ts';
+import { type LocateService, WebhookClients } from '../admission/webhooks/clients.ts';
+import { ServiceResolver } from '../aggregation/service-resolver.ts';
 import { createNamespace } from '../controllers/bootstrap-objects.ts';
 import { StoredQuotas } from '../controllers/quota-usage.ts';
 import { IP_ADDRESSES, poolsOf, ReadyRanges, SERVICE_CIDRS } from '../controllers/service-ranges.ts';
@@ -15,7 +15,6 @@ import { GatedFields } from '../registry/gated-fields.ts';
 import { createPortPool, type ValuePool } from '../registry/value-pool.ts';
 import { customresourcedefinitions } from '../resources/apiextensions/custom-resource-definition.ts';
 import { Follower } from '../storage/follower.ts';
-import type { Store } from '../storage/store.ts';
 import { Client } from '../verbs/client/client.ts';
 import { ValueAllocator } from '../verbs/writing/allocation.ts';
 import { Ownership } from '../verbs/writing/field-ownership.ts';
@@ -83,11 +82,13 @@ export function createWriting(
   const client = new Client({ store, registry, writer });
   const quotas = new StoredQuotas(client);
   const parts = new OneOfEach();
+  const resolver = new ServiceResolver(store, options.serving.enableAggregatorRouting);
+  const locateService: LocateService = (service) => resolver.resolve(service);
   const plugins = createAdmission(options.admission, {
     ...foundation,
     ...policy,
     once: askElsewhere === undefined ? parts.once : onceElsewhere(askElsewhere),
-    ...{ store, quotas },
+    ...{ store, quotas, locateService },
     createNamespace: (name) => createNamespace(client, name),
   });
   admission.use(plugins.all, plugins.metrics);
@@ -99,7 +100,7 @@ export function createWriting(
         index: new ServedDefinitions({
           ...{ registry, types },
           ratchets: foundation.isFeatureOn('CRDValidationRatcheting'),
-          conversion: createConversion(foundation, store, options),
+          conversion: createConversion(foundation, locateService, options),
         }),
       },
       ...(hasServiceRanges(foundation)
@@ -140,11 +141,11 @@ export const hasServiceRanges = ({ isFeatureOn, registry }: Foundation): boolean
 /** Conversion webhooks get the same certificate as those of admission. */
 function createConversion(
   { types, tracing, metrics, egress }: Foundation,
-  store: Store,
+  locateService: LocateService,
   { admission, serving }: Pick<ServerOptions, 'admission' | 'serving'>,
 ): ConversionParts {
   const credentials = { users: undefined, pair: readProxyClient(admission.proxyClient) };
-  const clients = new WebhookClients(new StoredClusterObjects(store), credentials, webhookWays(egress));
+  const clients = new WebhookClients(locateService, credentials, webhookWays(egress));
   const limits = { gate: limitsAmong(serving.threads) };
   return { ...{ clients, types, tracing, limits }, metrics: new ConversionMetrics(metrics) };
 }

@@ -128,6 +128,8 @@ export interface VerbContext {
   readonly isFeatureOn: Gates;
   /** Feature gate WatchList. */
   readonly watchList: boolean;
+  /** Whether a watch that begins with the state may show tables: since Kubernetes 1.34. */
+  readonly streamsTables: boolean;
   readonly minRequestTimeoutMs: number;
   readonly deleteCollectionWorkers: number;
   readonly now: () => Date;

@@ -31,8 +31,8 @@ export function watch(call: VerbCall): ApiResponse {
   refuseAsOf(request.query);
   const selection = toSelection(options, request.target, served);
   const isList = options.sendInitialEvents === true && options.allowWatchBookmarks;
-  // Table rows are no items of a list, so that clients could not assemble the list.
-  const representation = representationFor(call, { tables: !isList });
+  // Clients of Kubernetes before 1.34 assembled a list from the stream, and table rows are no items of a list.
+  const representation = representationFor(call, { tables: !isList || context.streamsTables });
   const form = formFor(call, representation);
   const start = toWatchStart(options);
   const timeoutMs = chooseTimeout(context, options);

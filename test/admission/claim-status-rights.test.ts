@@ -3,6 +3,7 @@ import type { AdmissionAttributes } from '../../src/admission/admission.ts';
 import { guardClaimStatus } from '../../src/admission/claim-status-rights.ts';
 import type { Right } from '../../src/admission/plugin.ts';
 import type { JsonObject } from '../../src/api/object-meta.ts';
+import { accessBy } from '../../src/server/access.ts';
 import { attributesOf, refusalOf, toObject } from '../kit/admission.ts';
 
 const device = (driver: string, more: JsonObject = {}): JsonObject => ({
@@ -25,12 +26,16 @@ async function change(
   more: Partial<AdmissionAttributes> = {},
 ): Promise<{ refusal: string | undefined; asked: readonly string[] }> {
   const asked: string[] = [];
-  const access = {
-    whyNot: async (_user: unknown, right: Right) => {
-      asked.push(rightOf(right));
-      return rights.includes(rightOf(right)) ? undefined : 'no rule';
+  const access = accessBy({
+    rules: () => ({ resourceRules: [], nonResourceRules: [] }),
+    authorize: async ({ verb, target }) => {
+      const right = target === undefined ? verb : rightOf({ verb, ...target });
+      asked.push(right);
+      return rights.includes(right)
+        ? { decision: 'allow', reason: '' }
+        : { decision: 'deny', reason: 'no rule' };
     },
-  };
+  });
   const write = attributesOf('resource.k8s.io/resourceclaims', {
     ...{ operation: 'UPDATE', subresource: 'status', verb: 'patch' },
     old: toObject({ status: before }),
@@ -83,6 +88,9 @@ test('a service account on the node of the devices may report with the right to 
     asked: [there, anywhere],
   });
   expect((await change([there], report, userOn('other'))).asked).toEqual([anywhere]);
+  expect((await change([], report, userOn('n'))).refusal).toMatch(
+    /status.devices: Forbidden: changing status.devices requires resource="resourceclaims\/driver", verb="\[associated-node:patch arbitrary-node:patch\]" permission: resourceclaims.resource.k8s.io "a.example.com" is forbidden: User "system:serviceaccount:default:driver" cannot associated-node:patch resource "resourceclaims\/driver" in API group "resource.k8s.io" in the namespace "default": no rule$/,
+  );
   expect((await change([there], report, userOn('n', 'jane'))).asked).toEqual([anywhere]);
   const elsewhere = { allocation: { devices: { results: [] } } };
   const { asked } = await change([], [elsewhere, { ...reported, ...elsewhere }], userOn('n'));

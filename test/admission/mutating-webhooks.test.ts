@@ -23,6 +23,7 @@ let webhook: RemoteWebhook;
 let failures: string[];
 let metrics: Metrics;
 let admissionMetrics: AdmissionMetrics;
+const places = new Map<string, { host: string; port: number }>();
 let spans: { name: string; attributes: object; events: string[] }[];
 
 const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
@@ -72,6 +73,7 @@ const partsOf = (...webhooks: JsonObject[]): WebhookParts => {
   };
   return {
     ...{ objects, registry, types, credentials, onFailure, rights, tracing },
+    locateService: async ({ name }) => places.get(name) ?? Promise.reject(new Error(`no service ${name}`)),
     admissionMetrics,
     isServing: () => true,
   };
@@ -93,6 +95,22 @@ const counting = (value: (runs: number) => string): AdmissionPlugin => {
     },
   };
 };
+
+test('a service is called at the port of its place, and by its own name', async () => {
+  await using served = await startWebhook({ names: ['hook.shop.svc'] });
+  places.set('hook', { host: '127.0.0.1', port: served.port });
+  const service = { namespace: 'shop', name: 'hook', port: 443 };
+  const clientConfig = { service, caBundle: base64(served.ca) };
+  served.respond = patchWith({ op: 'replace', path: '/data', value: { a: 'b' } });
+  const object = configMap();
+  await mutating(hook({ clientConfig })).mutate?.(attributesOf('configmaps', { object }));
+  expect(object.data).toEqual({ a: 'b' });
+  expect(served.requests.map(({ headers }) => headers.host)).toEqual(['hook.shop.svc']);
+  const failed = hook({ clientConfig: { ...clientConfig, service: { ...service, name: 'none' } } });
+  await expect(mutating(failed).mutate?.(attributesOf('configmaps', { object }))).rejects.toThrow(
+    'Post "https://none.shop.svc:443/?timeout=10s": no service none',
+  );
+});
 
 test('the patched object is the content of the object that the writer holds', async () => {
   webhook.respond = patchWith(

@@ -136,6 +136,23 @@ async function whoAmI(pair: Pair, headers: Record<string, string> = {}): Promise
   return JSON.parse(bytes.toString()).status.userInfo;
 }
 
+test('a streaming list may be shown as a table, whose last bookmark ends the state', async () => {
+  const query = 'watch=1&timeoutSeconds=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan';
+  const path = `/api/v1/namespaces?${query}&allowWatchBookmarks=true`;
+  const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+  const { code, text } = await cluster.request('GET', path, undefined, { accept });
+  expect(code).toBe(200);
+  const events = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const end = events.find(({ type }) => type === 'BOOKMARK');
+  expect(events[0]).toMatchObject({ type: 'ADDED', object: { kind: 'Table' } });
+  expect(end.object.rows).toMatchObject([
+    { object: { metadata: { annotations: { 'k8s.io/initial-events-end': 'true' } } } },
+  ]);
+});
+
 test('/version tells what is emulated and which version is compatible', async () => {
   expect((await cluster.request('GET', '/version')).json).toMatchObject({
     ...{ major: '1', minor: '36', emulationMajor: '1', emulationMinor: '36' },

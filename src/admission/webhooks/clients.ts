@@ -1,13 +1,9 @@
-import { lookup as lookupHost } from 'node:dns';
-import { isIP, type LookupFunction } from 'node:net';
 import { isAbsolute } from 'node:path';
 import { LRUCache } from 'lru-cache';
-import { SERVICES } from '../../api/known-resources.ts';
 import type { JsonValue } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { asObject, checkFields } from '../../object/field-errors.ts';
 import { stringOf } from '../../object/json-values.ts';
-import { clusterAddressOf } from '../../object/service-address.ts';
 import {
   type ClientCredentials,
   type ClientUsers,
@@ -15,8 +11,8 @@ import {
   readClientUsers,
 } from '../../outbound/client-config.ts';
 import type { Dial } from '../../outbound/egress/dial.ts';
+import { createServiceDial, type Place } from '../../outbound/egress/service-dial.ts';
 import { WebhookClient } from '../../outbound/webhook-client.ts';
-import type { ClusterObjects } from '../cluster-objects.ts';
 import type { ClientConfig, ServiceReference } from './webhook.ts';
 
 /** The credentials for calling webhooks. */
@@ -33,12 +29,15 @@ export interface WebhookWays {
   readonly url?: Dial | undefined;
 }
 
+/** The place of a service. @throws Error in Kubernetes' words */
+export type LocateService = (service: ServiceReference) => Promise<Place>;
+
 /** Kubernetes' bound (apiserver/pkg/util/webhook/client.go). */
 const MAX_CLIENTS = 200;
 
 /** Connections to webhooks, which stay open between calls. Webhooks with the same clientConfig share them. */
 export class WebhookClients {
-  readonly #objects: Pick<ClusterObjects, 'find'>;
+  readonly #locate: LocateService;
   readonly #credentials: WebhookCredentials;
   readonly #ways: WebhookWays;
   readonly #clients = new LRUCache<string, WebhookClient>({
@@ -46,13 +45,9 @@ export class WebhookClients {
     dispose: (client) => client.retire(),
   });
 
-  constructor(
-    objects: Pick<ClusterObjects, 'find'>,
-    credentials: WebhookCredentials,
-    ways: WebhookWays = {},
-  ) {
+  constructor(locate: LocateService, credentials: WebhookCredentials, ways: WebhookWays = {}) {
     this.#ways = ways;
-    this.#objects = objects;
+    this.#locate = locate;
     this.#credentials = credentials;
   }
 
@@ -70,7 +65,7 @@ export class WebhookClients {
     const url = new URL(urlOf(config));
     const target = `${url.hostname}:${url.port || '443'}`;
     const { service } = config;
-    const dial = service === undefined ? this.#ways.url : this.#ways.service;
+    const dial = service === undefined ? this.#ways.url : this.#dialTo(service);
     return {
       url: url.href,
       ca: config.ca === '' ? undefined : config.ca,
@@ -78,31 +73,13 @@ export class WebhookClients {
       serverName: undefined,
       insecureSkipVerify: false,
       ...credentialsFor(target, this.#credentials),
-      ...(service === undefined ? {} : { lookup: this.#lookupOf(service) }),
       ...(dial === undefined ? {} : { dial }),
     };
   }
 
-  /** Called for each new connection, because the address of a service may change meanwhile. */
-  #lookupOf(service: ServiceReference): LookupFunction {
-    return (_hostname, options, callback) => {
-      this.#locate(service).then(
-        (host) => {
-          const family = isIP(host);
-          if (family === 0) lookupHost(host, options, callback);
-          else if (options.all === true) callback(null, [{ address: host, family }]);
-          else callback(null, host, family);
-        },
-        (error: Error) => callback(error, ''),
-      );
-    };
-  }
-
-  /** @throws Error in Kubernetes' words (apiserver/pkg/util/proxy, ResolveCluster) */
-  async #locate({ namespace, name, port }: ServiceReference): Promise<string> {
-    const service = await this.#objects.find(SERVICES, namespace, name);
-    if (service === undefined) throw new Error(`service "${name}" not found`);
-    return clusterAddressOf(service, port);
+  /** Locates the service for each new connection, because its place may change meanwhile. */
+  #dialTo(service: ServiceReference): Dial {
+    return createServiceDial(() => this.#locate(service), this.#ways.service);
   }
 }
 

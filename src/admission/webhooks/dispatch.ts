@@ -20,7 +20,13 @@ import { Rights, type RightsOracle } from '../policies/rights.ts';
 import { requestOf, toMatchedForm } from '../request-form.ts';
 import type { SeenObjects } from './admission-review.ts';
 import { CallError, callWebhook, type Take, WebhookRefusal } from './call-webhook.ts';
-import { readWebhookConfig, WebhookClients, type WebhookCredentials, type WebhookWays } from './clients.ts';
+import {
+  type LocateService,
+  readWebhookConfig,
+  WebhookClients,
+  type WebhookCredentials,
+  type WebhookWays,
+} from './clients.ts';
 import { type Candidate, HookList, type WebhookConfiguration } from './webhook.ts';
 
 /** The parts of both webhook plugins. */
@@ -32,6 +38,7 @@ export interface WebhookParts {
   /** Configurations of files. */
   readonly manifests?: StaticObjects | undefined;
   readonly ways?: WebhookWays;
+  readonly locateService: LocateService;
   /** Answers conditions that ask about rights. */
   readonly rights: RightsOracle;
   readonly admissionMetrics: AdmissionMetrics;
@@ -96,7 +103,7 @@ export class Dispatch {
     this.#parts = parts;
     this.#hooks = new HookList(parts.objects.follow(resource), parts.registry, ofFiles);
     this.#namespaces = new Namespaces(parts.objects);
-    this.#clients = new WebhookClients(parts.objects, parts.credentials, parts.ways);
+    this.#clients = new WebhookClients(parts.locateService, parts.credentials, parts.ways);
     this.#isServing = () => parts.isServing();
     this.#mutating = kind === 'Mutating';
     this.#onFailure = (error) => parts.onFailure(error);

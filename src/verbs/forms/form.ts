@@ -120,24 +120,27 @@ export const encodeLine = (value: unknown): Buffer => Buffer.from(`${JSON.string
 
 interface BookmarkOptions extends Pick<OutputType, 'kind' | 'apiVersion' | 'noTime'> {
   readonly revision: Revision;
-  /** For the bookmark that ends the state of a streaming list: the list without items. */
+  /** Whether the bookmark ends the state of a streaming list. */
+  readonly isEnd: boolean;
+  /** For that bookmark: the list without items, for clients that assemble the list from its events (Kubernetes 1.32). */
   readonly emptyList: Buffer | undefined;
 }
 
-/** Clients assemble the list from its events; the bookmark contains the empty list (Kubernetes 1.32). */
 export function bookmarkObject({
   kind,
   apiVersion,
   noTime,
   revision,
+  isEnd,
   emptyList,
 }: BookmarkOptions): JsonObject {
   const metadata = { resourceVersion: toResourceVersion(revision), ...noTime };
-  if (emptyList === undefined) return { kind, apiVersion, metadata };
-  const annotations = {
-    'k8s.io/initial-events-end': 'true',
-    'kubernetes.io/initial-events-list-blueprint': emptyList.toString('base64'),
-  };
+  if (!isEnd) return { kind, apiVersion, metadata };
+  const blueprint =
+    emptyList === undefined
+      ? {}
+      : { 'kubernetes.io/initial-events-list-blueprint': emptyList.toString('base64') };
+  const annotations = { 'k8s.io/initial-events-end': 'true', ...blueprint };
   return { kind, apiVersion, metadata: { ...metadata, annotations } };
 }
 

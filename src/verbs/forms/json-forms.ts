@@ -53,7 +53,10 @@ export class SplicedForm implements Form {
       encode: (event) => this.#frame(event),
       bookmark: (revision, initialEventsEnd) => {
         const emptyList = initialEventsEnd ? encodeLine(emptyListOf(output)) : undefined;
-        return encodeLine({ type: 'BOOKMARK', object: bookmarkObject({ ...output, revision, emptyList }) });
+        return encodeLine({
+          type: 'BOOKMARK',
+          object: bookmarkObject({ ...output, revision, isEnd: initialEventsEnd, emptyList }),
+        });
       },
     };
   }

@@ -71,7 +71,7 @@ export class ProtobufForm implements Form {
       bookmark: (revision, initialEventsEnd) => {
         const listSchema = types.message(`${this.#type}List`);
         const emptyList = initialEventsEnd ? encodeEnvelope(emptyListOf(output), listSchema) : undefined;
-        const object = bookmarkObject({ ...output, revision, emptyList });
+        const object = bookmarkObject({ ...output, revision, isEnd: initialEventsEnd, emptyList });
         return encodeWatchFrame('BOOKMARK', encodeEnvelope(object, this.#schema));
       },
     };

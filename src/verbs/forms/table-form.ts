@@ -70,7 +70,7 @@ export class TableForm implements Form {
       // Cells contain ages of this moment: watchers share a frame only for the same change.
       id: `table ${this.#apiVersion} ${includeObject} ${shown}`,
       encode: (event) => this.#frame(event),
-      bookmark: (revision) => this.#bookmark(revision),
+      bookmark: (revision, isEnd) => this.#bookmark(revision, isEnd),
     };
   }
 
@@ -149,13 +149,12 @@ export class TableForm implements Form {
     }
   }
 
-  /** Streaming lists are never shown as tables. */
-  #bookmark(revision: Revision): Buffer {
+  #bookmark(revision: Revision, isEnd: boolean): Buffer {
     const { served, dialect } = this.#options;
     const { kind, columns } = served.definition;
     const apiVersion = servedApiVersion(served, dialect);
     const noTime = noTimeOf(this.#options, 'object');
-    const object = bookmarkObject({ kind, apiVersion, noTime, revision, emptyList: undefined });
+    const object = bookmarkObject({ kind, apiVersion, noTime, revision, isEnd, emptyList: undefined });
     const table = {
       kind: 'Table',
       apiVersion: this.#apiVersion,

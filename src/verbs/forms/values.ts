@@ -111,7 +111,8 @@ export class ObjectValues implements Values {
   }
 
   bookmark(revision: Revision, end: ListEnd | undefined): JsonObject {
-    return bookmarkObject({ ...this.#output, revision, emptyList: end?.(emptyListOf(this.#output)) });
+    const emptyList = end?.(emptyListOf(this.#output));
+    return bookmarkObject({ ...this.#output, revision, isEnd: end !== undefined, emptyList });
   }
 }
 
@@ -166,13 +167,15 @@ export class TableValues implements Values {
     return this.#table(toListMeta(head));
   }
 
-  /** Streaming lists are never shown as tables. */
-  bookmark(revision: Revision): JsonObject {
+  bookmark(revision: Revision, end: ListEnd | undefined): JsonObject {
     const { served, dialect } = this.#options;
     const { kind, columns } = served.definition;
     const apiVersion = servedApiVersion(served, dialect);
     const noTime = noTimeOf(this.#options, 'object');
-    const object = bookmarkObject({ kind, apiVersion, noTime, revision, emptyList: undefined });
+    const object = bookmarkObject({
+      ...{ kind, apiVersion, noTime, revision },
+      ...{ isEnd: end !== undefined, emptyList: undefined },
+    });
     const row = { cells: columns.map(() => null), object };
     return { ...this.#table({ resourceVersion: versionText(revision) }), rows: [row] };
   }

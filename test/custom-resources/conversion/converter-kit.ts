@@ -59,9 +59,13 @@ export function startConverter(
   return { converter: new WebhookConverter(definition, parts), metrics };
 }
 
+const noService = async (): Promise<never> => {
+  throw new Error('there are no services');
+};
+
 /** For webhooks with a URL: there are no services. */
 export const conversionParts = (given: Partial<ConversionParts> = {}): ConversionParts => ({
-  clients: new WebhookClients({ find: async () => undefined }, { users: undefined, pair: undefined }),
+  clients: new WebhookClients(noService, { users: undefined, pair: undefined }),
   types: loadTypes(),
   tracing: NO_TRACING,
   metrics: new ConversionMetrics(new Metrics()),

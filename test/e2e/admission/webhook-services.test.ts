@@ -77,15 +77,15 @@ const hook = (service: object) => ({
   ],
 });
 
-async function answerThrough(service: object): Promise<string> {
-  await cluster.request('DELETE', `${PATH}/services`);
-  await cluster.request('POST', PATH, hook(service));
+async function answerThrough(service: object, through = cluster): Promise<string> {
+  await through.request('DELETE', `${PATH}/services`);
+  await through.request('POST', PATH, hook(service));
   let message = '';
   await expect
     .poll(async () => {
       const body = { metadata: { generateName: 'map-' } };
       ({ message = '' } = (
-        await cluster.request('POST', '/api/v1/namespaces/default/configmaps', body)
+        await through.request('POST', '/api/v1/namespaces/default/configmaps', body)
       ).json);
       return message;
     })
@@ -126,6 +126,14 @@ test('a service that is elsewhere is called there, and a user that is configured
   expect(await answerThrough({ namespace: 'hooks', name: 'outside', port })).toBe(DENIED);
   expect(webhook.requests.at(-1)?.headers.authorization).toBe('Bearer for-hooks');
   expect(callerOf(webhook)).toBeUndefined();
+});
+
+test('with --enable-aggregator-routing a webhook is called at the endpoints of its service', async () => {
+  const flags = ['--disable-admission-plugins=ServiceAccount', '--enable-aggregator-routing'];
+  await using routing = await startCluster(database.url, flags);
+  expect(await answerThrough({ name: 'hook', port: webhook.port }, routing)).toMatch(
+    /no endpoints available for service "hook"$/,
+  );
 });
 
 test('an eviction is asked about as what it is', async () => {

@@ -237,6 +237,8 @@ test.each(Object.entries(SHOWN))(
       const { object } = parseYaml(frame.toString()) as { object: JsonObject };
       const [row] = (object.rows ?? [{ object }]) as { object: { metadata: JsonObject } }[];
       expect(row?.object.metadata.resourceVersion).toBe('7');
+      const end = formOf(served, accept, { types: loadTypes(minor) }).frames.bookmark(toRevision(7), true);
+      expect(end.toString()).toMatch(/"?k8s.io\/initial-events-end"?: ?"true"/);
       return row?.object.metadata.creationTimestamp;
     };
     const custom = {} as NonNullable<ResourceDefinition['custom']>;
