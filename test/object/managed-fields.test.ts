@@ -118,7 +118,25 @@ test('a field its manager does not apply any more goes, and one that another app
   map.apply('b', { data: { two: '2' } });
   map.apply('a', { data: { one: '1' } });
   expect(map.plain).toEqual({ data: { one: '1', two: '2' } });
-  expect(map.owners).toEqual(['Apply a: .data.one', 'Apply b: .data.two']);
+  expect(map.owners).toEqual(['Apply b: .data.two', 'Apply a: .data.one']);
+});
+
+test('an apply that changes the ownership alone keeps its time, and a new owner has none', () => {
+  const map = configMap();
+  const timesOf = (): unknown =>
+    map.object?.metadata.managedFields?.map(({ manager, time }) => [manager, time]);
+  map.apply('a', { data: { one: '1', two: '2' } });
+  map.apply('b', { data: { two: '2' } });
+  map.apply('b', { data: { one: '1', two: '2' } });
+  expect(timesOf()).toEqual([
+    ['b', undefined],
+    ['a', TIME],
+  ]);
+  map.apply('b', { data: { one: '1', two: '2', three: '3' } });
+  expect(timesOf()).toEqual([
+    ['a', TIME],
+    ['b', TIME],
+  ]);
 });
 
 test('a field that another manager has updated since is its own, and stays when its first manager lets it go', () => {

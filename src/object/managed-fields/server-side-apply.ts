@@ -110,11 +110,10 @@ function* applyOnce(live: ApiObject, config: JsonObject, writing: Writing, force
   yield;
   const fields = sorted(withoutServerFields(wanted));
   yield;
-  const changesObject = !equal(before, object);
-  yield;
-  const changed = changesObject || last === undefined || !equal(last.fields, fields);
+  // An apply that changes the ownership alone keeps its time, and has none when its manager is new.
+  const time = equal(before, object) ? last?.time : writing.now;
   const result = { ...object, metadata: object.metadata ?? {} } as ApiObject;
-  setOwners(result, [...left, { ...identity, time: changed ? writing.now : last?.time, fields }]);
+  setOwners(result, [...left, { ...identity, time, fields }]);
   return result;
 }
 
