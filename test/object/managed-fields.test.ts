@@ -282,12 +282,12 @@ test('kubectl takes over the fields that it applied on its own side, and no othe
     metadata: { annotations },
     data: { one: '1', two: '2' },
   });
-  map.apply('kubectl', { data: { one: 'x' } });
-  expect(map.plain.data).toEqual({ one: 'x', two: '2' });
+  map.apply('kubectl', { data: { one: '<x>' } });
+  expect(map.plain.data).toEqual({ one: '<x>', two: '2' });
   expect(map.object?.metadata.annotations?.[LAST_APPLIED]).toBe(
-    '{"apiVersion":"v1","data":{"one":"x"},"kind":"K"}\n',
+    '{"apiVersion":"v1","data":{"one":"\\u003cx\\u003e"},"kind":"K"}\n',
   );
-  map.update('editor', { ...map.plain, data: { one: 'x', two: 'edited' } });
+  map.update('editor', { ...map.plain, data: { one: '<x>', two: 'edited' } });
   expect(conflictOf(() => map.apply('kubectl', { data: { two: 'y' } }))).toContain('"editor"');
 });
 

@@ -2,6 +2,7 @@ import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { type Steps, waitFor } from '../../util/turns.ts';
 import { equal } from '../equality.ts';
 import { parseJson } from '../exact-json.ts';
+import { goJson } from '../go-json.ts';
 import { isObject, setField } from '../json-values.ts';
 import { compare } from './compare.ts';
 import {
@@ -270,7 +271,7 @@ function updateLastApplied(object: ApiObject, config: JsonObject): void {
   const { annotations } = object.metadata;
   if ((annotations?.[LAST_APPLIED] ?? '') === '') return;
   const kept = { ...annotations };
-  kept[LAST_APPLIED] = `${JSON.stringify(inOrder(withoutAnnotation(config)))}\n`;
+  kept[LAST_APPLIED] = `${goJson(withoutAnnotation(config))}\n`;
   const sizeBytes = Object.entries(kept).reduce(
     (sum, [key, value]) => sum + key.length + Buffer.byteLength(value),
     0,
@@ -284,12 +285,4 @@ function withoutAnnotation(config: JsonObject): JsonObject {
   if (!isObject(metadata.annotations)) return config;
   const { [LAST_APPLIED]: _, ...annotations } = metadata.annotations;
   return { ...config, metadata: { ...metadata, annotations } };
-}
-
-/** Keys in order, so that the same configuration gives the same text. */
-function inOrder(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inOrder);
-  if (!isObject(value)) return value;
-  const keys = Object.keys(value).sort();
-  return Object.fromEntries(keys.map((key) => [key, inOrder(value[key])]));
 }
