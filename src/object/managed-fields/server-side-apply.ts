@@ -218,11 +218,10 @@ function* settle({ before, object, writing, force, claimed, identity }: Settleme
   return left;
 }
 
-/** `"kubectl" using apps/v1 at 2026-01-01T00:00:00Z`: for appliers, the name alone. */
-export function describeOwner({ manager, operation, apiVersion, subresource, time }: Owner): string {
+/** `"kubectl" using apps/v1`: for appliers, the name alone. */
+export function describeOwner({ manager, operation, apiVersion, subresource }: Owner): string {
   const name = `${JSON.stringify(manager)}${subresource === '' ? '' : ` with subresource ${JSON.stringify(subresource)}`}`;
-  if (operation === 'Apply') return name;
-  return `${name} using ${apiVersion}${time === undefined ? '' : ` at ${time}`}`;
+  return operation === 'Apply' ? name : `${name} using ${apiVersion}`;
 }
 
 /** Further conflicts are counted, not listed. */
