@@ -23,7 +23,7 @@ export const apiFlags = {
   runtimeConfig: list('runtime-config', {
     default: [],
     meaning:
-      'API versions turned on or off: v1, group/version, api/all, api/ga, api/beta, api/alpha, each =true or =false',
+      'API versions turned on or off: v1, group/version, group/version/resource, api/all, api/ga, api/beta, api/alpha, each =true or =false',
   }),
   emulatedVersion: list('emulated-version', {
     default: [],

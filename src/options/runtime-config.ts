@@ -2,6 +2,7 @@ import { canonicalApiVersion } from '../api/dialect.ts';
 import { type Minor, toVersion } from '../api/emulation.ts';
 import type { GroupVersion } from '../api/names.ts';
 import { toApiVersion } from '../api/names.ts';
+import { parseGoBool } from '../object/go-value.ts';
 import type { ResourceDefinition } from '../registry/resource-definition.ts';
 import { builtInResources, EVERY_RESOURCE } from '../resources/all.ts';
 import { DEFAULT_MINOR } from '../version.ts';
@@ -10,7 +11,7 @@ import { UsageError } from './flag.ts';
 
 /** Which API versions are served. */
 interface RuntimeConfig {
-  isEnabled(version: GroupVersion, byDefault: boolean): boolean;
+  isEnabled(version: GroupVersion, byDefault: boolean, resource?: string): boolean;
   /** Whether the version is turned on by its name. */
   isNamed(version: GroupVersion): boolean;
 }
@@ -22,6 +23,9 @@ const STAGES: Readonly<Record<string, RegExp>> = {
 };
 
 const ALL = 'api/all';
+
+/** Old command lines have it: kube-apiserver accepts it, and it has no effect. */
+const LEGACY = 'api/legacy';
 
 const versionsOf = (
   resources: readonly Pick<ResourceDefinition, 'group' | 'versions'>[],
@@ -39,7 +43,7 @@ interface EmulatedApis {
   readonly acceptsLater?: boolean;
 }
 
-/** A named version wins over its stage, and a stage over api/all. @throws UsageError */
+/** A named resource wins over its version, a version over its stage, and a stage over api/all. @throws UsageError */
 export function parseRuntimeConfig(
   pairs: readonly string[],
   flag: string,
@@ -47,18 +51,19 @@ export function parseRuntimeConfig(
 ): RuntimeConfig {
   const settings = new Map<string, boolean>();
   for (const pair of pairs) {
-    const [key = '', value = 'true'] = pair.split('=');
-    if (value !== 'true' && value !== 'false') {
+    const [written = '', value = ''] = pair.split('=');
+    const isOn = value === '' || parseGoBool(value);
+    if (isOn === undefined)
       throw new UsageError(`${flag}: ${JSON.stringify(pair)} must end in =true or =false`);
-    }
-    settings.set(knownKey(key, flag, emulated), value === 'true');
+    if (written !== LEGACY) settings.set(knownKey(written, flag, emulated), isOn);
   }
   if (settings.size === 1 && settings.get(ALL) === false)
     throw new UsageError(`${flag}: ${ALL}=false alone leaves nothing to serve: name what is to be served`);
   return {
     isNamed: (version) => settings.get(toApiVersion(version)) === true,
-    isEnabled: (version, byDefault) => {
-      const named = settings.get(toApiVersion(version));
+    isEnabled: (version, byDefault, resource) => {
+      const apiVersion = toApiVersion(version);
+      const named = settings.get(`${apiVersion}/${resource}`) ?? settings.get(apiVersion);
       if (named !== undefined) return named;
       const stage = Object.keys(STAGES).find((name) => STAGES[name]?.test(version.version) === true);
       return (stage === undefined ? undefined : settings.get(stage)) ?? settings.get(ALL) ?? byDefault;
@@ -66,19 +71,40 @@ export function parseRuntimeConfig(
   };
 }
 
+/** The core group by its path, and with anything behind its version: kube-apiserver reads all of these as v1. */
+const CORE = /^(?:api\/)?v1(?:\/|$)/;
+
 /** Refuses unknown versions, which would silently have no effect. */
-function knownKey(key: string, flag: string, { minor, acceptsLater = false }: EmulatedApis): string {
-  if (key === ALL || Object.hasOwn(STAGES, key)) return key;
-  if (key === 'api/legacy') throw new UsageError(`${flag}: ${key} does not exist any more`);
-  const version = canonicalApiVersion(key);
-  const versions = versionsOf(builtInResources(minor));
-  if (versions.includes(version)) return version;
+function knownKey(written: string, flag: string, { minor, acceptsLater = false }: EmulatedApis): string {
+  if (written === ALL || Object.hasOwn(STAGES, written)) return written;
+  const key = CORE.test(written) ? 'v1' : written;
+  const [, apiVersion = key, resource] = /^([^/]+\/[^/]+)\/([^/]+)$/.exec(key) ?? [];
+  const version = canonicalApiVersion(apiVersion);
+  const known = builtInResources(minor);
+  const versions = versionsOf(known);
+  if (versions.includes(version)) return knownResource(version, resource, { known, flag });
   const isOfOtherVersion = versionsOf(EVERY_RESOURCE).includes(version);
-  if (isOfOtherVersion && acceptsLater) return version;
+  if (isOfOtherVersion && acceptsLater)
+    return knownResource(version, resource, { known: EVERY_RESOURCE, flag });
   if (isOfOtherVersion)
     throw new UsageError(`${flag}: Kubernetes ${toVersion(minor)}, which is emulated, has no ${version}`);
   const nearest = nearestName(version, [...versions, ALL, ...Object.keys(STAGES)]);
   const hint =
     nearest === undefined ? 'a key is such as v1, apps/v1 or api/beta' : `did you mean ${nearest}?`;
-  throw new UsageError(`${flag}: there is no API version ${JSON.stringify(key)}: ${hint}`);
+  throw new UsageError(`${flag}: there is no API version ${JSON.stringify(written)}: ${hint}`);
+}
+
+type Versioned = Pick<ResourceDefinition, 'group' | 'versions' | 'resource'>;
+
+function knownResource(
+  version: string,
+  resource: string | undefined,
+  { known, flag }: { known: readonly Versioned[]; flag: string },
+): string {
+  if (resource === undefined) return version;
+  const names = known.filter((one) => versionsOf([one]).includes(version)).map((one) => one.resource);
+  if (names.includes(resource)) return `${version}/${resource}`;
+  const nearest = nearestName(resource, names);
+  const hint = nearest === undefined ? `it has ${names.join(', ')}` : `did you mean ${nearest}?`;
+  throw new UsageError(`${flag}: ${version} has no resource ${JSON.stringify(resource)}: ${hint}`);
 }

@@ -13,8 +13,9 @@ const MEDIA_TYPES: Readonly<Record<string, StoredMediaType>> = {
   'application/vnd.kubernetes.protobuf': 'application/vnd.kubernetes.protobuf',
 };
 
+/** kube-apiserver too takes the default for an empty value. */
 export function storageMediaType(value: string, flag: string): StoredMediaType {
-  const known = MEDIA_TYPES[value];
+  const known = MEDIA_TYPES[value === '' ? 'application/json' : value];
   if (known !== undefined) return known;
   const allowed = Object.keys(MEDIA_TYPES).slice(0, 3).join(', ');
   throw new UsageError(`${flag}: ${JSON.stringify(value)} invalid, allowed values: ${allowed}`);

@@ -10,7 +10,7 @@ import type { Metrics } from '../observability/metrics.ts';
 import type { Tracing } from '../observability/tracing.ts';
 import type { ServerOptions } from '../options/options.ts';
 import { Registry } from '../registry/registry.ts';
-import type { ServedVersion } from '../registry/resource-definition.ts';
+import type { ResourceDefinition, ServedVersion } from '../registry/resource-definition.ts';
 import type { EncryptionFile } from '../storage/encryption/encryption-file.ts';
 import { describeTrouble, isPassing } from '../storage/postgres/connection/trouble.ts';
 import { pause, persist } from '../util/pause.ts';
@@ -108,10 +108,12 @@ const createServices = (logger: Logger): Services =>
 function createRegistry(api: ServerOptions['api']): Registry {
   const { resources, runtimeConfig, featureGates } = api;
   const registry = new Registry();
-  const isServed = (version: GroupVersion, { enabledByDefault, gate }: ServedVersion): boolean =>
-    (gate === undefined || featureGates.isEnabled(gate)) &&
-    runtimeConfig.isEnabled(version, enabledByDefault);
-  for (const definition of resources) registry.add(definition, isServed);
+  const servedOf =
+    ({ resource }: ResourceDefinition) =>
+    (version: GroupVersion, { enabledByDefault, gate }: ServedVersion): boolean =>
+      (gate === undefined || featureGates.isEnabled(gate)) &&
+      runtimeConfig.isEnabled(version, enabledByDefault, resource);
+  for (const definition of resources) registry.add(definition, servedOf(definition));
   for (const definition of api.resourcesBeside) registry.add(definition, () => false);
   return registry;
 }

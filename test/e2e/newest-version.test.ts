@@ -375,13 +375,15 @@ test('a namespace is emptied of pods before anything that they may need, and say
 test('later versions are served where a flag asks for them, and an external signer signs tokens', {
   tags: 'long',
 }, async () => {
-  const flags = ['--emulated-version=1.32', '--runtime-config=networking.k8s.io/v1beta1=true'];
+  const served = 'networking.k8s.io/v1beta1=true,policy/v1/poddisruptionbudgets=false';
+  const flags = ['--emulated-version=1.32', `--runtime-config=${served}`];
   await using older = await startCluster(database.url, [
     ...flags,
     '--feature-gates=MultiCIDRServiceAllocator=true',
     '--send-retry-after-while-not-ready-once=false',
   ]);
-  expect((await older.request('GET', '/apis/networking.k8s.io/v1/servicecidrs')).code).toBe(404);
+  for (const absent of ['networking.k8s.io/v1/servicecidrs', 'policy/v1/poddisruptionbudgets'])
+    expect((await older.request('GET', `/apis/${absent}`)).code, absent).toBe(404);
   await older.stop();
   await using signer = await TokenSigner.start(join(folder, 'signer.sock'), 'v1alpha1');
   await using forward = await startCluster(database.url, [

@@ -118,7 +118,25 @@ test('a field its manager does not apply any more goes, and one that another app
   map.apply('b', { data: { two: '2' } });
   map.apply('a', { data: { one: '1' } });
   expect(map.plain).toEqual({ data: { one: '1', two: '2' } });
-  expect(map.owners).toEqual(['Apply a: .data.one', 'Apply b: .data.two']);
+  expect(map.owners).toEqual(['Apply b: .data.two', 'Apply a: .data.one']);
+});
+
+test('an apply that changes the ownership alone keeps its time, and a new owner has none', () => {
+  const map = configMap();
+  const timesOf = (): unknown =>
+    map.object?.metadata.managedFields?.map(({ manager, time }) => [manager, time]);
+  map.apply('a', { data: { one: '1', two: '2' } });
+  map.apply('b', { data: { two: '2' } });
+  map.apply('b', { data: { one: '1', two: '2' } });
+  expect(timesOf()).toEqual([
+    ['b', undefined],
+    ['a', TIME],
+  ]);
+  map.apply('b', { data: { one: '1', two: '2', three: '3' } });
+  expect(timesOf()).toEqual([
+    ['a', TIME],
+    ['b', TIME],
+  ]);
 });
 
 test('a field that another manager has updated since is its own, and stays when its first manager lets it go', () => {
@@ -137,7 +155,7 @@ test('another value for a field of another manager is a conflict that names ever
   );
   map.update('editor', { data: { one: '1', two: 'edited' } });
   expect(conflictOf(() => map.apply('b', { data: { two: 'y' } }))).toBe(
-    `Apply failed with 1 conflict: conflict with "editor" using v1 at ${TIME}: .data.two`,
+    'Apply failed with 1 conflict: conflict with "editor" using v1: .data.two',
   );
   expect(before?.data).toEqual({ one: '1', two: '2' });
 });
@@ -288,12 +306,12 @@ test('kubectl takes over the fields that it applied on its own side, and no othe
     metadata: { annotations },
     data: { one: '1', two: '2' },
   });
-  map.apply('kubectl', { data: { one: 'x' } });
-  expect(map.plain.data).toEqual({ one: 'x', two: '2' });
+  map.apply('kubectl', { data: { one: '<x>' } });
+  expect(map.plain.data).toEqual({ one: '<x>', two: '2' });
   expect(map.object?.metadata.annotations?.[LAST_APPLIED]).toBe(
-    '{"apiVersion":"v1","data":{"one":"x"},"kind":"K"}\n',
+    '{"apiVersion":"v1","data":{"one":"\\u003cx\\u003e"},"kind":"K"}\n',
   );
-  map.update('editor', { ...map.plain, data: { one: 'x', two: 'edited' } });
+  map.update('editor', { ...map.plain, data: { one: '<x>', two: 'edited' } });
   expect(conflictOf(() => map.apply('kubectl', { data: { two: 'y' } }))).toContain('"editor"');
 });
 

@@ -76,7 +76,9 @@ test.each([
   [['--runtime-config=batch/v2=true'], 'there is no API version "batch/v2": did you mean batch/v1?'],
   [['--runtime-config=widgets.example.com/v1'], 'a key is such as v1, apps/v1 or api/beta'],
   [['--runtime-config=constructor'], 'there is no API version "constructor"'],
-  [['--runtime-config=apps/v1/deployments=false'], 'there is no API version "apps/v1/deployments"'],
+  [['--runtime-config=apps/v1/deployment=false'], 'has no resource "deployment": did you mean deployments?'],
+  [['--runtime-config=batch/v1/Job'], 'has no resource "Job": did you mean jobs?'],
+  [['--runtime-config=apps/v1/deployments/scale'], 'there is no API version "apps/v1/deployments/scale"'],
   [['--tls-cert-file=x'], 'belong together'],
   [['stray'], 'unexpected argument "stray"'],
   [['--service-cluster-ip-range=10.0.0.0'], 'is not a CIDR such as 10.96.0.0/16'],
@@ -130,15 +132,35 @@ test('resources of storage flags are read in either dialect, and those with the 
   expect(storage.prefix).toBe('/team/a');
 });
 
-test('a version without a value is switched on', () => {
-  const { runtimeConfig } = parseOptions(['--runtime-config=apps/v1']).api;
-  expect(runtimeConfig.isEnabled({ group: 'apps', version: 'v1' }, false)).toBe(true);
+test.each<[key: string, group: string, isOn: boolean]>([
+  ['apps/v1', 'apps', true],
+  ['apps/v1=', 'apps', true],
+  ['apps/v1=1', 'apps', true],
+  ['apps/v1=F', 'apps', false],
+  ['api/v1', '', true],
+  ['api/v1=false', '', false],
+  ['v1/pods=false', '', false],
+  ['api/v1/pods=false', '', false],
+])('runtime-config: %s sets a version', (key, group, isOn) => {
+  const { runtimeConfig } = parseOptions([`--runtime-config=${key},api/legacy=false`]).api;
+  expect(runtimeConfig.isEnabled({ group, version: 'v1' }, !isOn)).toBe(isOn);
+});
+
+test('runtime-config: a resource named wins over its version', () => {
+  const { runtimeConfig } = parseOptions(['--runtime-config=apps/v1=false,apps/v1/deployments=true']).api;
+  const isServed = (resource: string): boolean =>
+    runtimeConfig.isEnabled({ group: 'apps', version: 'v1' }, true, resource);
+  expect([isServed('deployments'), isServed('daemonsets')]).toEqual([true, false]);
 });
 
 test('a flag without effect may be given its default', () => {
   expect(() =>
     parseOptions(['--profiling=true', '--agent-timeout=5s', '--feature-gates=SidecarContainers=true']),
   ).not.toThrow();
+});
+
+test('an empty --storage-media-type is the default', () => {
+  expect(parseOptions(['--storage-media-type=']).storage.mediaType).toBe('application/json');
 });
 
 test('--help names every flag once, under its heading', () => {

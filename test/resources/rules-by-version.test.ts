@@ -217,6 +217,11 @@ test('how many revisions a set keeps can be changed since 1.33', () => {
   ]);
 });
 
+test('a replication controller is scaled although its group has no name', () => {
+  const scaled = scaler({ scaleTargetRef: { apiVersion: 'v1', kind: 'ReplicationController', name: 'rc' } });
+  expect(refusalsOf(36, horizontalpodautoscalers, scaled)).toEqual([]);
+});
+
 test('the most replicas are required by name since 1.36', () => {
   const lines = (minor: Minor): (string | undefined)[] =>
     [0, -1].map((maxReplicas) =>

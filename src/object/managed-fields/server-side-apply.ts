@@ -2,6 +2,7 @@ import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { type Steps, waitFor } from '../../util/turns.ts';
 import { equal } from '../equality.ts';
 import { parseJson } from '../exact-json.ts';
+import { goJson } from '../go-json.ts';
 import { isObject, setField } from '../json-values.ts';
 import { compare } from './compare.ts';
 import {
@@ -110,11 +111,10 @@ function* applyOnce(live: ApiObject, config: JsonObject, writing: Writing, force
   yield;
   const fields = sorted(withoutServerFields(wanted));
   yield;
-  const changesObject = !equal(before, object);
-  yield;
-  const changed = changesObject || last === undefined || !equal(last.fields, fields);
+  // An apply that changes the ownership alone keeps its time, and has none when its manager is new.
+  const time = equal(before, object) ? last?.time : writing.now;
   const result = { ...object, metadata: object.metadata ?? {} } as ApiObject;
-  setOwners(result, [...left, { ...identity, time: changed ? writing.now : last?.time, fields }]);
+  setOwners(result, [...left, { ...identity, time, fields }]);
   return result;
 }
 
@@ -218,11 +218,10 @@ function* settle({ before, object, writing, force, claimed, identity }: Settleme
   return left;
 }
 
-/** `"kubectl" using apps/v1 at 2026-01-01T00:00:00Z`: for appliers, the name alone. */
-export function describeOwner({ manager, operation, apiVersion, subresource, time }: Owner): string {
+/** `"kubectl" using apps/v1`: for appliers, the name alone. */
+export function describeOwner({ manager, operation, apiVersion, subresource }: Owner): string {
   const name = `${JSON.stringify(manager)}${subresource === '' ? '' : ` with subresource ${JSON.stringify(subresource)}`}`;
-  if (operation === 'Apply') return name;
-  return `${name} using ${apiVersion}${time === undefined ? '' : ` at ${time}`}`;
+  return operation === 'Apply' ? name : `${name} using ${apiVersion}`;
 }
 
 /** Further conflicts are counted, not listed. */
@@ -271,7 +270,7 @@ function updateLastApplied(object: ApiObject, config: JsonObject): void {
   const { annotations } = object.metadata;
   if ((annotations?.[LAST_APPLIED] ?? '') === '') return;
   const kept = { ...annotations };
-  kept[LAST_APPLIED] = `${JSON.stringify(inOrder(withoutAnnotation(config)))}\n`;
+  kept[LAST_APPLIED] = `${goJson(withoutAnnotation(config))}\n`;
   const sizeBytes = Object.entries(kept).reduce(
     (sum, [key, value]) => sum + key.length + Buffer.byteLength(value),
     0,
@@ -285,12 +284,4 @@ function withoutAnnotation(config: JsonObject): JsonObject {
   if (!isObject(metadata.annotations)) return config;
   const { [LAST_APPLIED]: _, ...annotations } = metadata.annotations;
   return { ...config, metadata: { ...metadata, annotations } };
-}
-
-/** Keys in order, so that the same configuration gives the same text. */
-function inOrder(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inOrder);
-  if (!isObject(value)) return value;
-  const keys = Object.keys(value).sort();
-  return Object.fromEntries(keys.map((key) => [key, inOrder(value[key])]));
 }

@@ -155,8 +155,9 @@ function validateReference(at: FieldPath, reference: CrossVersionObjectReference
 /** Kubernetes 1.34 and later judge the versions of references. */
 const judgesVersions = ({ isOn }: FieldPath): boolean => (isOn.minor ?? DEFAULT_MINOR) >= 34;
 
-/** What is scaled has a group. */
-function mustNameGroup(at: FieldPath, { apiVersion = '' }: CrossVersionObjectReference): void {
+/** The core group scales replication controllers alone. */
+function mustNameGroup(at: FieldPath, { kind, apiVersion = '' }: CrossVersionObjectReference): void {
+  if (kind === 'ReplicationController') return;
   const parts = apiVersion.split('/');
   const hasGroup = parts.length > 2 || (parts.length === 2 && parts[0] !== '');
   if (judgesVersions(at) && !hasGroup) at.invalid(apiVersion, 'apiVersion must specify API group');
