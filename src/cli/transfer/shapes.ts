@@ -18,6 +18,7 @@ import type { ObjectKey } from '../../storage/key.ts';
 import { errorText } from '../../util/error-text.ts';
 import { DEFAULT_MINOR } from '../../version.ts';
 import { describe } from './describe.ts';
+import { fromOlderDefinition, isOlderDefinition, olderDefinitionSchema } from './older-definition.ts';
 
 /** What an object is stored as. */
 export interface Shape {
@@ -117,6 +118,8 @@ const DEFINITIONS: GroupResource = {
   resource: 'customresourcedefinitions',
 };
 
+const DEFINITION_TYPE = 'apiextensions/v1.CustomResourceDefinition';
+
 interface ShapesOptions {
   /** What servers of the target emulate. */
   readonly minor?: Minor;
@@ -134,6 +137,7 @@ export class Shapes {
   readonly #types: TypeLibrary;
   /** With the fields of all versions; loaded for the first object that has one of a later version. */
   #allTypes: TypeLibrary | undefined;
+  #olderDefinition: MessageSchema | undefined;
   readonly #toBytes: (text: string) => Buffer;
   /** By the resource that is stored. */
   readonly #definitions = new Map<string, ResourceDefinition>();
@@ -214,19 +218,18 @@ export class Shapes {
   }
 
   /** Of protobuf; undefined: there is no such built-in type. */
-  schemaOf({
-    apiVersion,
-    kind,
-  }: {
-    readonly apiVersion: string;
-    readonly kind: string;
-  }): MessageSchema | undefined {
+  schemaOf({ apiVersion, kind }: Head): MessageSchema | undefined {
+    if (isOlderDefinition({ apiVersion, kind })) {
+      this.#olderDefinition ??= olderDefinitionSchema(this.#everyField().message(DEFINITION_TYPE));
+      return this.#olderDefinition;
+    }
     const found = this.#builtIn.get(`${canonicalApiVersion(apiVersion)}/${kind}`);
     return found === undefined ? undefined : this.#everyField().message(found.version.type);
   }
 
   /** The resource of an object; undefined for an unknown type. */
   resourceOf(object: JsonObject): GroupResource | undefined {
+    if (isOlderDefinition(object)) return DEFINITIONS;
     const apiVersion = canonicalApiVersion(textOf(object.apiVersion));
     const kind = textOf(object.kind);
     const builtIn = this.#builtIn.get(`${apiVersion}/${kind}`);
@@ -252,6 +255,7 @@ export class Shapes {
 
   /** @throws NotTaken */
   shape(given: JsonObject): Shaped {
+    if (isOlderDefinition(given)) return this.shape(fromOlderDefinition(given));
     const apiVersion = canonicalApiVersion(textOf(given.apiVersion));
     const kind = textOf(given.kind);
     const builtIn = this.#builtIn.get(`${apiVersion}/${kind}`);
