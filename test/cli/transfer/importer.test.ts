@@ -139,6 +139,19 @@ test('an object with its fields in another order is the same', async () => {
   expect(second.report.lines(false)).toEqual(['same 1']);
 });
 
+test('an object that comes again and again is reported once', async () => {
+  const importer = await begin(new MemoryTarget());
+  for (const name of ['extension-apiserver-authentication', 'extension-apiserver-authentication', '']) {
+    const metadata = { ...(configMap(1).metadata as JsonObject), name, namespace: 'kube-system' };
+    for (let turn = 0; turn < 2; turn += 1) await importer.take({ ...configMap(1), metadata });
+  }
+  expect(importer.report.refused).toBe(1);
+  expect(importer.report.lines(false).slice(1)).toEqual([
+    'not taken: configmaps kube-system/extension-apiserver-authentication: each cluster has its own',
+    expect.stringMatching(/^not taken: ConfigMap [^,]+: it has no name$/),
+  ]);
+});
+
 test('an object of another uid stays, unless it is to be replaced', async () => {
   const target = new MemoryTarget();
   const first = await begin(target);
