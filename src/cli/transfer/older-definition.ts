@@ -1,3 +1,4 @@
+import type { TypeLibrary } from '../../api/idl/types.ts';
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import { type FieldSchema, type MessageSchema, messageIn } from '../../api/schema.ts';
 import { isObject, textOf } from '../../object/json-values.ts';
@@ -12,7 +13,8 @@ export const isOlderDefinition = ({ apiVersion, kind }: JsonObject): boolean =>
   apiVersion === OLDER && kind === 'CustomResourceDefinition';
 
 /** The protobuf form, whose fields have the names and numbers of v1 but for these. */
-export function olderDefinitionSchema(definition: MessageSchema): MessageSchema {
+export function olderDefinitionSchema(types: TypeLibrary): MessageSchema {
+  const definition = types.message('apiextensions/v1.CustomResourceDefinition');
   const spec = part(definition, 'spec');
   const [version, conversion] = [part(spec, 'versions'), part(spec, 'conversion')];
   const webhook = part(conversion, 'webhook');

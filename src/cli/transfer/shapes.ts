@@ -118,8 +118,6 @@ const DEFINITIONS: GroupResource = {
   resource: 'customresourcedefinitions',
 };
 
-const DEFINITION_TYPE = 'apiextensions/v1.CustomResourceDefinition';
-
 interface ShapesOptions {
   /** What servers of the target emulate. */
   readonly minor?: Minor;
@@ -220,7 +218,7 @@ export class Shapes {
   /** Of protobuf; undefined: there is no such built-in type. */
   schemaOf({ apiVersion, kind }: Head): MessageSchema | undefined {
     if (isOlderDefinition({ apiVersion, kind })) {
-      this.#olderDefinition ??= olderDefinitionSchema(this.#everyField().message(DEFINITION_TYPE));
+      this.#olderDefinition ??= olderDefinitionSchema(this.#everyField());
       return this.#olderDefinition;
     }
     const found = this.#builtIn.get(`${canonicalApiVersion(apiVersion)}/${kind}`);
