@@ -6,6 +6,7 @@ import { describe } from './transfer/describe.ts';
 import { type Difference, differencesOf } from './transfer/differences.ts';
 import { importOnlyFlags } from './transfer/import-flags.ts';
 import { type Live, openTarget, type Target } from './transfer/import-target.ts';
+import { learnDefinitions } from './transfer/learn-definitions.ts';
 import { openSource, sourceFlags } from './transfer/open-source.ts';
 import { findOthers } from './transfer/others.ts';
 import { takeFlags } from './transfer/own-flags.ts';
@@ -32,7 +33,9 @@ export async function verifyCluster(args: readonly string[]): Promise<void> {
   const source = openSource(values, { shapes, signal: stopSignal(), say });
   const target = await openTarget(storage, { emulated: api.emulated, say });
   try {
-    const comparison = new Comparison({ target, live: await target.index(), progress });
+    const live = await target.index();
+    await learnDefinitions(shapes, live, target);
+    const comparison = new Comparison({ target, live, progress });
     for await (const { label, objects, remaining } of source.read()) {
       progress.begin(label, remaining < 0 ? 0 : objects.length + remaining);
       progress.add(objects.length);
@@ -47,6 +50,7 @@ export async function verifyCluster(args: readonly string[]): Promise<void> {
     progress.tell(`${count(same)} are the same, ${count(different)} differ`);
     if (different > 0) throw new Error(`objects that differ: ${count(different)}, as above`);
   } finally {
+    progress.end();
     await source.close();
     await target.close();
   }

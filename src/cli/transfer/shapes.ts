@@ -172,11 +172,15 @@ export class Shapes {
   }
 
   learn(definitions: readonly Uint8Array[]): void {
-    for (const json of definitions) this.#learn(parseStored(Buffer.from(json)));
+    for (const bytes of definitions) {
+      const json = Buffer.from(bytes);
+      this.#learn(parseStored(json), json);
+    }
   }
 
   /** Learns a custom resource from its definition. */
-  #learn(definition: CustomResourceDefinition): void {
+  #learn(definition: CustomResourceDefinition, json: Buffer): void {
+    this.#learned.set(definition.metadata?.name ?? '', json);
     const { group = '', names, versions, scope, conversion, preserveUnknownFields } = definition.spec ?? {};
     const stored = versions?.find(({ storage }) => storage === true);
     const schema = stored?.schema?.openAPIV3Schema;
@@ -283,10 +287,8 @@ export class Shapes {
     const stored = toStorage(object, { definition, version });
     definition.strategy.defaults?.(stored);
     const shaped = this.#toShaped(stored, definition.storage, { isNew, definition });
-    if (definition.group === DEFINITIONS.group && definition.resource === DEFINITIONS.resource) {
-      this.#learn(stored as CustomResourceDefinition);
-      this.#learned.set(shaped.key.name, shaped.json);
-    }
+    if (definition.group === DEFINITIONS.group && definition.resource === DEFINITIONS.resource)
+      this.#learn(stored as CustomResourceDefinition, shaped.json);
     return shaped;
   }
 

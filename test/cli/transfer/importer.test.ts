@@ -139,6 +139,29 @@ test('an object with its fields in another order is the same', async () => {
   expect(second.report.lines(false)).toEqual(['same 1']);
 });
 
+test('a custom resource is taken without its definition where the target has that', async () => {
+  const target = new MemoryTarget();
+  const named = { uid: uid(7), creationTimestamp: '2020-01-01T00:00:00Z' };
+  const names = { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' };
+  const schema = { openAPIV3Schema: { type: 'object' } };
+  const definition = {
+    ...{ kind: 'CustomResourceDefinition', apiVersion: 'apiextensions.k8s.io/v1' },
+    metadata: { ...named, name: 'widgets.example.com' },
+    spec: {
+      ...{ group: 'example.com', names, scope: 'Namespaced' },
+      versions: [{ name: 'v1', served: true, storage: true, schema }],
+    },
+  };
+  const first = await begin(target);
+  await first.take(definition);
+  await first.finish();
+  const second = await begin(target);
+  const metadata = { ...named, uid: uid(8), name: 'w', namespace: 'shop' };
+  await second.take({ kind: 'Widget', apiVersion: 'example.com/v1', metadata });
+  await second.finish();
+  expect(second.report.lines(false)).toEqual(['created 1']);
+});
+
 test('an object that comes again and again is reported once', async () => {
   const importer = await begin(new MemoryTarget());
   for (const name of ['extension-apiserver-authentication', 'extension-apiserver-authentication', '']) {
