@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { assetFlags } from '../src/cli/envtest/assets.ts';
 import { exportFlags } from '../src/cli/export.ts';
-import { importFlags } from '../src/cli/import.ts';
+import { importFlags } from '../src/cli/transfer/import-flags.ts';
 import { kubeadmFlags } from '../src/cli/kubeadm/kubeadm-flags.ts';
 import { moveFlags } from '../src/cli/move.ts';
 import { FLAGS, KUBECTL_FLAGS } from '../src/kubectl-history/flags.ts';

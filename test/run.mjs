@@ -5,11 +5,11 @@ import { handOver, installPackages, root, run, tell } from '../src/cli/install.m
 process.chdir(root);
 const isAll = process.argv[2] === 'all';
 const chosen = process.argv.slice(isAll ? 3 : 2);
-installPackages();
+await installPackages();
 const steps = chosen.length === 0 ? ['check-types', 'build', 'typecheck', 'lint'] : ['build'];
 for (const step of steps) {
   tell(step);
-  run('npm', ['run', '--silent', step], { silent: false });
+  run('npm', ['run', '--silent', step]);
 }
 const selection = isAll || chosen.length > 0 ? chosen : ['--tags-filter=!long'];
 handOver('vitest', ['run', '--config', 'test/vitest.config.ts', ...selection]);

@@ -12,8 +12,8 @@ import { isShapingStart } from './transfer/shaping-start.ts';
 /** Runs a command and returns its exit code. 2: wrong command line. 1: the command failed. */
 export async function run(args: readonly string[]): Promise<number> {
   const { help, reportedVersion } = askingFlags;
-  if (args.includes(help.shown) || args.includes('-h')) {
-    process.stdout.write(await describe(args[0] ?? ''));
+  if (args.includes(help.shown) || args.includes('-h') || isHelp(args)) {
+    process.stdout.write(await describe((isHelp(args) ? args[1] : args[0]) ?? ''));
     return 0;
   }
   const { shown } = reportedVersion;
@@ -33,6 +33,12 @@ export async function run(args: readonly string[]): Promise<number> {
   }
 }
 
+/** `help`, and `help import` */
+const isHelp = ([first, name, ...others]: readonly string[]): boolean =>
+  first === 'help' &&
+  others.length === 0 &&
+  (name === undefined || COMMANDS.some((one) => one.name === name));
+
 /** One command where help is asked of it, and all of them with every flag otherwise. A start has the flags of the server. */
 async function describe(name: string): Promise<string> {
   const { kubeadmFlags } = await import('./kubeadm/kubeadm-flags.ts');
@@ -44,7 +50,7 @@ async function describe(name: string): Promise<string> {
 }
 
 async function runCommand(args: readonly string[]): Promise<void> {
-  const [name = 'start', ...others] = args;
+  const [name = 'start', ...others] = args[0] === 'help' ? args.slice(1) : args;
   const command = COMMANDS.find((one) => one.name === name);
   if (command !== undefined) return command.run(others);
   if (!name.startsWith('-')) throw unknownCommand(name);

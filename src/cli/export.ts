@@ -62,6 +62,7 @@ export async function exportCluster(args: readonly string[]): Promise<void> {
     progress.end();
     progress.say(`exported ${revisions} revisions to ${output.historyFile}`);
   } finally {
+    progress.end();
     client.close();
   }
 }

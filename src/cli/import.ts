@@ -1,30 +1,22 @@
 import { existsSync } from 'node:fs';
 import type { CustomResourceDefinition } from '../api/types/apiextensions/v1.ts';
 import { parseStored } from '../codec/stored-object.ts';
-import { bool, type FlagSet, UsageError } from '../options/flag.ts';
+import { UsageError } from '../options/flag.ts';
 import { parseOptions } from '../options/options.ts';
 import { hidePasswords } from '../util/hidden-passwords.ts';
 import { pause } from '../util/pause.ts';
 import { stopSignal } from './stop-signal.ts';
 import { describe } from './transfer/describe.ts';
+import { importFlags, importOnlyFlags } from './transfer/import-flags.ts';
 import { openTarget, type Target } from './transfer/import-target.ts';
 import { Importer } from './transfer/importer.ts';
-import { openSource, sourceFlags } from './transfer/open-source.ts';
+import { openSource } from './transfer/open-source.ts';
 import { takeFlags } from './transfer/own-flags.ts';
 import { Progress } from './transfer/progress.ts';
 import { replayHistory } from './transfer/replay-history.ts';
 import { nameSome } from './transfer/report.ts';
 import { type Shaped, Shapes } from './transfer/shapes.ts';
 import type { Source } from './transfer/source.ts';
-
-export const importFlags = {
-  ...sourceFlags,
-  dryRun: bool('dry-run', { meaning: 'report what would be written, and write nothing' }),
-  follow: bool('follow', { meaning: 'follow the source by watches until a signal' }),
-  untilSynced: bool('until-synced', { meaning: 'follow until the source has been quiet for three seconds' }),
-  replace: bool('replace', { meaning: 'replace objects of the target that have the name and another uid' }),
-  prune: bool('prune', { meaning: 'remove objects that only the target has, as verify names them' }),
-} satisfies FlagSet;
 
 /**
  * `import --from=`: writes the objects of another cluster into the database of this one, with their uids, times, managed fields,
@@ -72,8 +64,7 @@ export async function importCluster(args: readonly string[]): Promise<void> {
     progress.end();
     for (const line of importer.report.lines(dryRun)) process.stdout.write(`${line}\n`);
     for (const line of source.leftOut) process.stdout.write(`not taken: ${line}\n`);
-    if (!dryRun)
-      process.stdout.write(`compare them: pg-apiserver verify --from=${hidePasswords(values.from)}\n`);
+    if (!dryRun) process.stdout.write(`compare them: pg-apiserver verify ${flagsOfVerify(args).join(' ')}\n`);
     const { refused } = importer.report;
     if (refused > 0)
       throw new Error(`objects that were not taken: ${refused.toLocaleString('en-US')}, as above`);
@@ -88,6 +79,10 @@ export async function importCluster(args: readonly string[]): Promise<void> {
     await target.close();
   }
 }
+
+/** The flags that verify takes too, as they were given, but for passwords. */
+const flagsOfVerify = (args: readonly string[]): string[] =>
+  takeFlags(args, importOnlyFlags).others.map(hidePasswords);
 
 interface ImportParts {
   readonly importer: Importer;

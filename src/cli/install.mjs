@@ -2,9 +2,11 @@
 // JavaScript of Node.js 20, because it runs before anything is installed or built; what it starts runs on the Node.js that the
 // packages bring.
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, lstatSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { startClock } from './clock.mjs';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 const modules = join(root, 'node_modules');
@@ -14,21 +16,34 @@ const env = { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH ?? ''}
 /** 0: it is not there. */
 export const modified = (path) => (existsSync(path) ? statSync(path).mtimeMs : 0);
 
-export function installPackages() {
+export async function installPackages() {
   const installed = modified(join(modules, '.package-lock.json'));
   if (installed >= modified(join(root, 'package-lock.json'))) return;
   // npm would empty the folder behind a link, which is another checkout's.
   if (lstatSync(modules, { throwIfNoEntry: false })?.isSymbolicLink()) return;
-  tell('installing packages (once)');
-  run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { silent: true });
+  await runSilently('installing packages (once)', 'npm', [
+    ...['ci', '--no-audit', '--no-fund', '--loglevel=error'],
+  ]);
+}
+
+/** Shows the errors of the command alone. Ends this process where the command fails. */
+export async function runSilently(what, command, args) {
+  const endLine = startClock(what);
+  const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'ignore', 'pipe'] });
+  child.stderr.on('data', (said) => {
+    endLine();
+    process.stderr.write(said);
+  });
+  const [code] = await once(child, 'close');
+  endLine();
+  if (code !== 0) process.exit(code ?? 1);
 }
 
 export const tell = (what) => process.stdout.write(`        ${what}\n`);
 
-/** Ends this process where the command fails. `silent`: only its errors are shown. */
-export function run(command, args, { silent }) {
-  const stdio = ['ignore', silent ? 'ignore' : 'inherit', 'inherit'];
-  const result = spawnSync(command, args, { cwd: root, env, stdio });
+/** Ends this process where the command fails. */
+export function run(command, args) {
+  const result = spawnSync(command, args, { cwd: root, env, stdio: ['ignore', 'inherit', 'inherit'] });
   if (result.status !== 0) process.exit(result.status ?? 1);
 }
 

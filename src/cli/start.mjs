@@ -1,7 +1,7 @@
 // `npm start`: installs what is missing, builds what has changed, and hands over to the server.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { handOver, installPackages, modified, root, run, tell } from './install.mjs';
+import { handOver, installPackages, modified, root, runSilently } from './install.mjs';
 
 // Arguments may hold a password, which is not for the list of processes.
 process.title = 'pg-apiserver start';
@@ -15,10 +15,9 @@ function newest(folder) {
     );
 }
 
-installPackages();
+await installPackages();
 if (modified(join(root, 'dist', 'pg-apiserver.js')) < newest(join(root, 'src'))) {
-  tell('building');
-  run('npm', ['run', '--silent', 'build'], { silent: true });
+  await runSilently('building', 'npm', ['run', '--silent', 'build']);
 }
 
 const server = handOver('node', [join(root, 'dist', 'main.js'), 'start', ...process.argv.slice(2)]);

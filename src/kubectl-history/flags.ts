@@ -29,7 +29,7 @@ export const FLAGS = {
     type: 'string',
     value: 'field',
     multiple: true,
-    meaning: 'only this field and what is in it, such as spec.replicas; may be repeated',
+    meaning: 'only this field, as spec.replicas, and what is in it; may be repeated',
   },
   by: { name: 'by', type: 'string', value: 'user', meaning: 'only what this user wrote' },
   manager: { name: 'manager', type: 'string', value: 'name', meaning: 'only what this field manager wrote' },

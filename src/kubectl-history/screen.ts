@@ -58,7 +58,9 @@ export class Screen {
   usePager(): void {
     const { env, stdout, isPaged } = this.#options;
     if (!this.isTerminal || !isPaged || this.#pager !== undefined) return;
-    const command = env.KUBECTL_HISTORY_PAGER ?? env.PAGER ?? (isInPath('less', env) ? 'less' : '');
+    // On a dumb terminal, less asks for a key first.
+    const usual = env.TERM !== 'dumb' && isInPath('less', env) ? 'less' : '';
+    const command = env.KUBECTL_HISTORY_PAGER ?? env.PAGER ?? usual;
     if (command === '' || command === 'cat') return;
     const [program = ''] = command.split(' ');
     if (/^[\w./+-]+$/.test(program) && !isProgram(program, env)) {

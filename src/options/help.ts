@@ -4,8 +4,6 @@ import type { Flag } from './flag.ts';
 
 const WIDTH = 100;
 const INDENT = 8;
-/** Where the meaning of a command begins. */
-const MEANING_AT = 34;
 
 /** How a command is called, and what it does: one line or several. */
 export interface CommandUsage {
@@ -48,13 +46,11 @@ const formatSection = ({ heading, flags }: Section): string[] => [
   ...flags.flatMap(formatFlag),
 ];
 
-/** As it is typed on a line of its own where that is long, and what it does beside or below that. */
+/** As it is typed, and what it does below that. */
 function formatCommand({ name, words, meaning, isFlagless }: CommandUsage): string[] {
   const flags = isFlagless === true ? '' : '[flags]';
   const call = ['  pg-apiserver', name, words, flags].filter((word) => word !== '').join(' ');
-  const [first = '', ...others] = meaning.map((line) => ' '.repeat(MEANING_AT) + line);
-  if (call.length >= MEANING_AT) return [call, first, ...others];
-  return [call.padEnd(MEANING_AT) + first.trimStart(), ...others];
+  return [call, ...meaning.flatMap(wrap)];
 }
 
 function formatFlag(flag: Flag): string[] {

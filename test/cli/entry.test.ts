@@ -7,7 +7,7 @@ const PROJECT = new URL('../../', import.meta.url);
 const MAIN = fileURLToPath(new URL('dist/main.js', PROJECT));
 const read = (path: string): string => readFileSync(new URL(path, PROJECT), 'utf8');
 
-const oldest = /(?<=>=)\d+$/.exec(JSON.parse(read('package.json')).engines.node)?.[0];
+const oldest = /(?<=>=)\d+\.\d+$/.exec(JSON.parse(read('package.json')).engines.node)?.[0];
 
 function startOn(version: string): { status: number | null; stdout: string; stderr: string } {
   const versions = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } })`;
@@ -16,14 +16,26 @@ function startOn(version: string): { status: number | null; stdout: string; stde
 }
 
 test('a Node.js that is too old gets a message of one line', () => {
-  for (const version of ['12.22.0', '20.20.2', `${Number(oldest) - 1}.99.0`]) {
+  for (const version of ['12.22.0', '20.20.2', '21.99.0', '22.0.0', '22.14.0']) {
     expect(startOn(version)).toMatchObject({
       status: 1,
       stdout: '',
       stderr: `pg-apiserver: this is Node.js ${version}, and ${oldest} or newer is needed: install that from https://nodejs.org, or run npm start in a checkout, which brings its own\n`,
     });
   }
-  expect(startOn(`${oldest}.0.0`)).toMatchObject({ status: 0, stderr: '' });
+  for (const version of [`${oldest}.0`, '23.0.0'])
+    expect(startOn(version)).toMatchObject({ status: 0, stderr: '' });
+});
+
+test('the packages that the server needs run on the oldest Node.js that it names', () => {
+  const { packages } = JSON.parse(read('package-lock.json'));
+  const { dependencies, optionalDependencies } = packages[''];
+  for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
+    const { engines } = packages[`node_modules/${name}`];
+    const [, least = '0.0'] = />=(\d+(?:\.\d+)?)/.exec(engines?.node ?? '') ?? [];
+    const [major = 0, minor = 0] = least.split('.').map(Number);
+    expect(major * 1000 + minor, name).toBeLessThanOrEqual(22_015);
+  }
 });
 
 test('what an old Node.js reads first it can read', () => {

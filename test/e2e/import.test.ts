@@ -159,8 +159,14 @@ test('an import into a running cluster leaves what has its name, and follows the
   expect(stdout).toContain(
     'the target has one of its name with another uid; --replace puts this one in its place',
   );
+  expect(stdout).toMatch(/^compare them: pg-apiserver verify --from=\S+ --kvstore-servers=\S+$/m);
   expect(code).toBe(1);
   expect(await objectsIn(target)).toEqual(await objectsIn(source));
+  const compared = await runCommand('verify', kubeconfig(), into(other));
+  expect(compared.stdout).toMatch(
+    /^the target has another object, with another uid: .*, … \(\d+\): --replace of import puts /m,
+  );
+  expect(compared.stdout).not.toContain('metadata.uid');
   const replaced = await runCommand('import', kubeconfig(), into(other), '--replace', '--until-synced');
   expect(replaced.stdout).toContain('replaced');
   const uidOf = async (cluster: Cluster): Promise<string> =>

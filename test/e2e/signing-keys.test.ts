@@ -137,7 +137,7 @@ test('a server that starts later signs with the key of the others', async () => 
 test('a database that was not migrated yet is refused in one line', async () => {
   await using empty = await createTestDatabase({ empty: true });
   const { code, stderr } = await runOn(empty, 'list-signing-keys');
-  expect([code, stderr]).toEqual([1, expect.stringContaining('migrate it first')]);
+  expect([code, stderr]).toEqual([1, expect.stringContaining('run pg-apiserver migrate first')]);
 });
 
 test.each([

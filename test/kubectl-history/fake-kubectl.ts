@@ -41,7 +41,7 @@ export interface RunOptions {
   readonly columns?: number;
   /** The input of a user at a terminal. */
   readonly typed?: string;
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string | undefined>>;
   readonly signal?: AbortSignal;
   /** The reader of the output has gone, as `head` goes. */
   readonly isBroken?: boolean;
@@ -49,6 +49,8 @@ export interface RunOptions {
 }
 
 export interface FakeCluster extends Disposable {
+  /** The one folder of PATH. */
+  readonly folder: string;
   /** A path with its query decoded, with `POST ` before what is created. */
   answers: Record<string, FakeAnswer>;
   run(args: readonly string[], options?: RunOptions): Promise<Outcome>;
@@ -125,6 +127,7 @@ export function createFakeCluster(): FakeCluster {
   const folder = mkdtempSync(join(tmpdir(), 'kubectl-history-'));
   const program = join(folder, 'kubectl');
   const cluster: FakeCluster = {
+    folder,
     answers: {},
     run: async (args, options = {}) => {
       const answers = {

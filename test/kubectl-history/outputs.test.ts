@@ -1,3 +1,5 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createFakeCluster, type FakeCluster, type RunOptions } from './fake-kubectl.ts';
 import { ANSWERS, badImage, explanation, HISTORY } from './incident.ts';
@@ -366,6 +368,14 @@ test('the output goes through the pager of a terminal', async () => {
   const pager = { columns: 80, env: { KUBECTL_HISTORY_PAGER: '/bin/cat >/dev/null' } };
   expect(await printed('log deploy/web', pager)).toBe('\n');
   expect(await printed('log deploy/web --no-pager', pager)).toContain('4712');
+});
+
+test('a dumb terminal has no pager, unless one is named', async () => {
+  writeFileSync(join(cluster.folder, 'less'), '#!/bin/sh\nexec /bin/cat >/dev/null\n', { mode: 0o755 });
+  const dumb = { columns: 80, env: { PAGER: undefined, TERM: 'dumb' } };
+  expect(await printed('log deploy/web', dumb)).toContain('4712');
+  expect(await printed('log deploy/web', { ...dumb, env: { PAGER: undefined } })).toBe('\n');
+  rmSync(join(cluster.folder, 'less'));
 });
 
 test('values too long for the line are shown from where they differ, and never alike', async () => {

@@ -563,8 +563,11 @@ test('help is there for everything, with examples', async () => {
   ]) {
     const { stdout, code } = await run(`${name} --help`);
     expect(code).toBe(0);
-    expect(stdout).toContain(`Examples:\n  kubectl history ${name}`);
+    expect(stdout).toMatch(new RegExp(`Examples:\n(  #.*\n)?  kubectl history ${name}`));
+    const long = stdout.split('\n').filter((line) => line.length > 100);
+    expect(long.filter((line) => !line.startsWith('  kubectl history '))).toEqual([]);
   }
+  expect((await run('help')).stdout.split('\n').filter((line) => line.length > 100)).toEqual([]);
 });
 
 test('the command lines of examples are right', { tags: 'long' }, async () => {

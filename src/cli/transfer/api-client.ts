@@ -5,7 +5,9 @@ import { parseJsonBytes } from '../../object/exact-json.ts';
 import { isObject } from '../../object/json-values.ts';
 import { readClientConfig } from '../../outbound/client-config.ts';
 import { createKeptAgent } from '../../outbound/http-client.ts';
+import { errorText } from '../../util/error-text.ts';
 import { persist } from '../../util/pause.ts';
+import { createReminder } from '../../util/reminder.ts';
 import { VERSION } from '../../version.ts';
 
 /** An answer that is no success. */
@@ -66,10 +68,15 @@ export class ApiClient {
   /** Repeats the request while the server is away. @throws ApiError, Error */
   get(path: string): Promise<JsonObject> {
     const { signal, say } = this.#options;
+    const remind = createReminder((trouble) => say(`${this.url} is asked again: ${trouble}`));
+    let faults = 0;
     return persist(() => this.#get(path), {
       signal,
-      isPassing,
-      onFailure: (error) => say(`${this.url} is away, and is asked again: ${String(error)}`),
+      isPassing: (error) => {
+        if (isFault(error)) faults += 1;
+        return isPassing(error) && faults < MOST_FAULTS;
+      },
+      onFailure: (error) => remind(errorText(error)),
     });
   }
 
@@ -118,6 +125,11 @@ function messageIn(bytes: Buffer): string {
     return '';
   }
 }
+
+/** A server that cannot read what it keeps, as without its encryption configuration, answers so each time. */
+const MOST_FAULTS = 5;
+
+const isFault = (error: unknown): boolean => error instanceof ApiError && error.code === 500;
 
 const PASSING_CODES: readonly number[] = [429, 500, 502, 503, 504];
 const PASSING_ERRORS: readonly string[] = ['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN'];

@@ -2,7 +2,7 @@ import type { JsonValue } from '../../api/object-meta.ts';
 import { equal } from '../../object/equality.ts';
 import { isObject } from '../../object/json-values.ts';
 
-interface Difference {
+export interface Difference {
   /** `spec.replicas`; '' for the whole. */
   readonly path: string;
   readonly source: JsonValue | undefined;

@@ -10,6 +10,7 @@ import { SharedExpiry } from '../../verbs/writing/shared-expiry.ts';
 import { VERSION } from '../../version.ts';
 import { describe } from './describe.ts';
 import { type Live, type Target, toLive } from './import-target.ts';
+import { learnDefinitions } from './learn-definitions.ts';
 import { findOthers } from './others.ts';
 import type { PastWrite } from './past-write.ts';
 import type { Progress } from './progress.ts';
@@ -80,7 +81,9 @@ export class Importer {
 
   /** Reads what the target has. */
   static async begin(options: ImporterOptions): Promise<Importer> {
-    return new Importer(options, await options.target.index());
+    const live = await options.target.index();
+    await learnDefinitions(options.shapes, live, options.target);
+    return new Importer(options, live);
   }
 
   /** Takes an object; resolves when there is room for the next. @throws Error when the target cannot be written any more */

@@ -7,7 +7,7 @@ const ERASE = '\r\x1b[2K';
 
 const number = new Intl.NumberFormat('en-US');
 
-/** Progress shows how far a transfer is: a bar on a terminal, and nothing elsewhere. Other lines appear above it. */
+/** Progress shows how far a transfer is: a bar on a terminal that can erase it, and nothing elsewhere. Other lines appear above it. */
 export class Progress {
   readonly #isShown: boolean;
   readonly #began = performance.now();
@@ -16,7 +16,7 @@ export class Progress {
   #total = 0;
   #label = '';
 
-  constructor(isShown = process.stderr.isTTY === true) {
+  constructor(isShown = process.stderr.isTTY === true && process.env.TERM !== 'dumb') {
     this.#isShown = isShown;
   }
 
@@ -52,7 +52,14 @@ export class Progress {
 
   /** Writes a line above the bar. */
   say(line: string): void {
-    writeSync(2, `${this.#isShown ? ERASE : ''}${line}\n`);
+    this.end();
+    writeSync(2, `${line}\n`);
+  }
+
+  /** Writes a line of the result, to the standard output, where the bar was. */
+  tell(line: string): void {
+    this.end();
+    process.stdout.write(`${line}\n`);
   }
 
   end(): void {

@@ -3,16 +3,14 @@ export type Outcome = 'created' | 'updated' | 'replaced' | 'deleted' | 'same';
 
 const EXAMPLES = 3;
 
-interface Reason {
-  count: number;
-  readonly examples: string[];
-}
+/** Names: while a source is followed, an object comes again and again. */
+type Reasons = Map<string, Set<string>>;
 
 /** Report counts what became of each object, and says what was not taken and why. */
 export class Report {
   readonly #counts = new Map<Outcome, number>();
-  readonly #left = new Map<string, Reason>();
-  readonly #refused = new Map<string, Reason>();
+  readonly #left: Reasons = new Map();
+  readonly #refused: Reasons = new Map();
   readonly #orphans: string[] = [];
   readonly #notes: string[] = [];
 
@@ -40,7 +38,7 @@ export class Report {
 
   /** How many objects should be in the target and are not. */
   get refused(): number {
-    return [...this.#refused.values()].reduce((sum, { count }) => sum + count, 0);
+    return [...this.#refused.values()].reduce((sum, { size }) => sum + size, 0);
   }
 
   /**
@@ -60,7 +58,7 @@ export class Report {
       isDryRun ? `a dry run, which writes nothing; it would have: ${all}` : all,
       ...this.#notes,
       ...[...this.#left, ...this.#refused].map(
-        ([reason, { examples, count }]) => `not taken: ${nameSome(examples, count)}: ${reason}`,
+        ([reason, names]) => `not taken: ${nameSome([...names])}: ${reason}`,
       ),
       ...orphans,
     ];
@@ -68,12 +66,9 @@ export class Report {
 }
 
 /** `a, b, c, … (12)` */
-export const nameSome = (names: readonly string[], count = names.length): string =>
-  `${names.slice(0, EXAMPLES).join(', ')}${count > EXAMPLES ? `, … (${count})` : ''}`;
+export const nameSome = (names: readonly string[]): string =>
+  `${names.slice(0, EXAMPLES).join(', ')}${names.length > EXAMPLES ? `, … (${names.length})` : ''}`;
 
-function addTo(reasons: Map<string, Reason>, name: string, reason: string): void {
-  const known = reasons.get(reason) ?? { count: 0, examples: [] };
-  known.count += 1;
-  if (known.examples.length < EXAMPLES) known.examples.push(name);
-  reasons.set(reason, known);
+function addTo(reasons: Reasons, name: string, reason: string): void {
+  reasons.set(reason, (reasons.get(reason) ?? new Set()).add(name));
 }

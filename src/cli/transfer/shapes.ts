@@ -18,6 +18,7 @@ import type { ObjectKey } from '../../storage/key.ts';
 import { errorText } from '../../util/error-text.ts';
 import { DEFAULT_MINOR } from '../../version.ts';
 import { describe } from './describe.ts';
+import { fromOlderDefinition, isOlderDefinition, olderDefinitionSchema } from './older-definition.ts';
 
 /** What an object is stored as. */
 export interface Shape {
@@ -134,6 +135,7 @@ export class Shapes {
   readonly #types: TypeLibrary;
   /** With the fields of all versions; loaded for the first object that has one of a later version. */
   #allTypes: TypeLibrary | undefined;
+  #olderDefinition: MessageSchema | undefined;
   readonly #toBytes: (text: string) => Buffer;
   /** By the resource that is stored. */
   readonly #definitions = new Map<string, ResourceDefinition>();
@@ -170,11 +172,15 @@ export class Shapes {
   }
 
   learn(definitions: readonly Uint8Array[]): void {
-    for (const json of definitions) this.#learn(parseStored(Buffer.from(json)));
+    for (const bytes of definitions) {
+      const json = Buffer.from(bytes);
+      this.#learn(parseStored(json), json);
+    }
   }
 
   /** Learns a custom resource from its definition. */
-  #learn(definition: CustomResourceDefinition): void {
+  #learn(definition: CustomResourceDefinition, json: Buffer): void {
+    this.#learned.set(definition.metadata?.name ?? '', json);
     const { group = '', names, versions, scope, conversion, preserveUnknownFields } = definition.spec ?? {};
     const stored = versions?.find(({ storage }) => storage === true);
     const schema = stored?.schema?.openAPIV3Schema;
@@ -214,19 +220,18 @@ export class Shapes {
   }
 
   /** Of protobuf; undefined: there is no such built-in type. */
-  schemaOf({
-    apiVersion,
-    kind,
-  }: {
-    readonly apiVersion: string;
-    readonly kind: string;
-  }): MessageSchema | undefined {
+  schemaOf({ apiVersion, kind }: Head): MessageSchema | undefined {
+    if (isOlderDefinition({ apiVersion, kind })) {
+      this.#olderDefinition ??= olderDefinitionSchema(this.#everyField());
+      return this.#olderDefinition;
+    }
     const found = this.#builtIn.get(`${canonicalApiVersion(apiVersion)}/${kind}`);
     return found === undefined ? undefined : this.#everyField().message(found.version.type);
   }
 
   /** The resource of an object; undefined for an unknown type. */
   resourceOf(object: JsonObject): GroupResource | undefined {
+    if (isOlderDefinition(object)) return DEFINITIONS;
     const apiVersion = canonicalApiVersion(textOf(object.apiVersion));
     const kind = textOf(object.kind);
     const builtIn = this.#builtIn.get(`${apiVersion}/${kind}`);
@@ -252,6 +257,7 @@ export class Shapes {
 
   /** @throws NotTaken */
   shape(given: JsonObject): Shaped {
+    if (isOlderDefinition(given)) return this.shape(fromOlderDefinition(given));
     const apiVersion = canonicalApiVersion(textOf(given.apiVersion));
     const kind = textOf(given.kind);
     const builtIn = this.#builtIn.get(`${apiVersion}/${kind}`);
@@ -281,10 +287,8 @@ export class Shapes {
     const stored = toStorage(object, { definition, version });
     definition.strategy.defaults?.(stored);
     const shaped = this.#toShaped(stored, definition.storage, { isNew, definition });
-    if (definition.group === DEFINITIONS.group && definition.resource === DEFINITIONS.resource) {
-      this.#learn(stored as CustomResourceDefinition);
-      this.#learned.set(shaped.key.name, shaped.json);
-    }
+    if (definition.group === DEFINITIONS.group && definition.resource === DEFINITIONS.resource)
+      this.#learn(stored as CustomResourceDefinition, shaped.json);
     return shaped;
   }
 

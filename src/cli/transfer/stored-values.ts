@@ -106,8 +106,8 @@ export interface Decodable extends Unordered {
   readonly read: () => JsonObject;
 }
 
-/** What a store has besides objects: allocations, which services bring, and the master leases of API servers. */
-const NO_OBJECTS = /^\/registry\/(?:ranges|masterleases|compact_rev_key)(?:\/|$)/;
+/** What a store has besides objects: allocations, which services bring, and the leases of API servers. */
+const NO_OBJECTS = /^\/registry\/(?:ranges|masterleases|peerserverleases|compact_rev_key)(?:\/|$)/;
 
 /**
  * An object by its stored bytes; undefined: they are none. Objects of unknown types are refused by their shape later.

@@ -50,7 +50,10 @@ export const namespaces = define<Namespace>({
   strategy: {
     nameRule: 'dns-label',
     returnsDeletedObject: true,
-    defaults: labelWithName,
+    defaults: (namespace) => {
+      labelWithName(namespace);
+      namespace.status = { phase: 'Active', ...namespace.status };
+    },
     prepareForCreate: (namespace) => {
       const { finalizers = [] } = namespace.spec ?? {};
       namespace.status = { phase: 'Active' };

@@ -139,6 +139,42 @@ test('an object with its fields in another order is the same', async () => {
   expect(second.report.lines(false)).toEqual(['same 1']);
 });
 
+test('a custom resource is taken without its definition where the target has that', async () => {
+  const target = new MemoryTarget();
+  const named = { uid: uid(7), creationTimestamp: '2020-01-01T00:00:00Z' };
+  const names = { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' };
+  const schema = { openAPIV3Schema: { type: 'object' } };
+  const definition = {
+    ...{ kind: 'CustomResourceDefinition', apiVersion: 'apiextensions.k8s.io/v1' },
+    metadata: { ...named, name: 'widgets.example.com' },
+    spec: {
+      ...{ group: 'example.com', names, scope: 'Namespaced' },
+      versions: [{ name: 'v1', served: true, storage: true, schema }],
+    },
+  };
+  const first = await begin(target);
+  await first.take(definition);
+  await first.finish();
+  const second = await begin(target);
+  const metadata = { ...named, uid: uid(8), name: 'w', namespace: 'shop' };
+  await second.take({ kind: 'Widget', apiVersion: 'example.com/v1', metadata });
+  await second.finish();
+  expect(second.report.lines(false)).toEqual(['created 1']);
+});
+
+test('an object that comes again and again is reported once', async () => {
+  const importer = await begin(new MemoryTarget());
+  for (const name of ['extension-apiserver-authentication', 'extension-apiserver-authentication', '']) {
+    const metadata = { ...(configMap(1).metadata as JsonObject), name, namespace: 'kube-system' };
+    for (let turn = 0; turn < 2; turn += 1) await importer.take({ ...configMap(1), metadata });
+  }
+  expect(importer.report.refused).toBe(1);
+  expect(importer.report.lines(false).slice(1)).toEqual([
+    'not taken: configmaps kube-system/extension-apiserver-authentication: each cluster has its own',
+    expect.stringMatching(/^not taken: ConfigMap [^,]+: it has no name$/),
+  ]);
+});
+
 test('an object of another uid stays, unless it is to be replaced', async () => {
   const target = new MemoryTarget();
   const first = await begin(target);

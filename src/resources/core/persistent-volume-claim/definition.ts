@@ -74,9 +74,10 @@ export const persistentvolumeclaims = define<PersistentVolumeClaim>({
   ratchets: [selectorRatchet('spec\\.selector'), SOURCE_GROUP],
   strategy: {
     returnsDeletedObject: true,
-    defaults: ({ spec }) => {
-      roundUpToMilli(spec?.resources?.requests);
-      roundUpToMilli(spec?.resources?.limits);
+    defaults: (claim) => {
+      roundUpToMilli(claim.spec?.resources?.requests);
+      roundUpToMilli(claim.spec?.resources?.limits);
+      claim.status = { phase: 'Pending', ...claim.status };
     },
     prepareForCreate: (claim, _user, isOn) => {
       claim.status = { phase: 'Pending' };

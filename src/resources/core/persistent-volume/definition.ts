@@ -56,7 +56,10 @@ export const persistentvolumes = define<PersistentVolume>({
   ratchets: [NODE_VALUES],
   strategy: {
     returnsDeletedObject: true,
-    defaults: ({ spec }) => roundUpToMilli(spec?.capacity),
+    defaults: (volume) => {
+      roundUpToMilli(volume.spec?.capacity);
+      volume.status = { phase: 'Pending', ...volume.status };
+    },
     prepareForCreate: (volume) => {
       const since = volume.metadata.creationTimestamp ?? undefined;
       volume.status = {
