@@ -15,10 +15,13 @@ interface SecureAgentOptions extends AgentOptions {
 type Connect = NonNullable<Agent['createConnection']>;
 
 /**
- * HTTPS with the caller's choice of authorities. OpenSSL takes a certificate whose issuer has the same name for self-signed,
- * and ignores the issuer. Many operators give their authority and its certificates one name (knative.dev/pkg,
- * webhook/certificates), and Go, which tries keys, trusts them. Certificates that OpenSSL refuses for this reason are verified
- * as in Go.
+ * HTTPS with the caller's choice of authorities. OpenSSL refuses two kinds of servers that Go trusts:
+ * - The certificate and its issuer have one name: OpenSSL takes the certificate for self-signed, and ignores the issuer. Many
+ *   operators give their authority and its certificates one name (knative.dev/pkg, webhook/certificates).
+ * - An authority is not self-signed: OpenSSL looks for its issuer. The caBundle of controller-runtime's envtest is the
+ *   certificate of the webhook server itself; others give an intermediate authority.
+ *
+ * Certificates that OpenSSL refuses for these reasons are verified as in Go.
  */
 export class SecureAgent extends Agent {
   /** Undefined: OpenSSL judges alone. */
@@ -59,7 +62,7 @@ export class SecureAgent extends Agent {
     if (socket.authorized) return;
     const code = String(socket.authorizationError);
     const peer = socket.getPeerCertificate(true);
-    const isTrusted = code === MISMATCH || (NAMESAKES.has(code) && this.#isVouchedFor(peer));
+    const isTrusted = code === MISMATCH || (REFUSED_BY_OPENSSL.has(code) && this.#isVouchedFor(peer));
     const error = isTrusted
       ? checkServerIdentity(host, peer)
       : Object.assign(new Error(`the certificate of ${host} cannot be verified: ${code}`), { code });
@@ -84,7 +87,11 @@ export class SecureAgent extends Agent {
 }
 
 const MISMATCH = 'ERR_TLS_CERT_ALTNAME_INVALID';
-const NAMESAKES: ReadonlySet<string> = new Set(['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN']);
+/** What OpenSSL says of the certificates that Go may trust. */
+const REFUSED_BY_OPENSSL: ReadonlySet<string> = new Set([
+  ...['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN'],
+  ...['UNABLE_TO_GET_ISSUER_CERT', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+]);
 
 /** The certificates that the server sent. The last is linked to itself. */
 function* chainOf(peer: DetailedPeerCertificate): Generator<DetailedPeerCertificate> {

@@ -7,7 +7,7 @@ import {
   toVerdict,
 } from '../../src/admission/webhooks/admission-review.ts';
 import { answerProblem, toRefusal } from '../../src/admission/webhooks/call-webhook.ts';
-import { credentialsFor, readWebhookConfig } from '../../src/admission/webhooks/clients.ts';
+import { credentialsFor, readWebhookConfig, urlOf } from '../../src/admission/webhooks/clients.ts';
 import { type Candidate, toWebhooks } from '../../src/admission/webhooks/webhook.ts';
 import { loadTypes } from '../../src/api/idl/types.ts';
 import type { JsonObject } from '../../src/api/object-meta.ts';
@@ -221,3 +221,17 @@ test.each<[number, string, string, string | undefined]>([
     expect(answerProblem({ code, contentType, body: Buffer.from(body) })).toBe(problem);
   },
 );
+
+test.each([
+  ['https://127.0.0.1:9443//validate', 'https://127.0.0.1:9443/validate'],
+  ['https://hooks.example.com:443/a//b/../c/', 'https://hooks.example.com:443/a/c'],
+  ['https://[::1]:9443', 'https://[::1]:9443/'],
+  ['https://[::1]:9443/', 'https://[::1]:9443/'],
+])('of a webhook at %s, the clean path is called', (url, called) => {
+  expect(urlOf({ url, service: undefined, ca: '' })).toBe(called);
+  const path = url.replace(/^https:..[^/]*/, '');
+  const service = { name: 'hook', namespace: 'shop', port: 443, path };
+  expect(urlOf({ url: '', service, ca: '' })).toBe(
+    `https://hook.shop.svc:443${called.replace(/^https:..[^/]*/, '')}`,
+  );
+});

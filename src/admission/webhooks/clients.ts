@@ -1,4 +1,4 @@
-import { isAbsolute } from 'node:path';
+import { isAbsolute, posix } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import type { JsonValue } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
@@ -83,12 +83,18 @@ export class WebhookClients {
   }
 }
 
-/** The URL of a webhook, also for messages. */
+/**
+ * The URL of a webhook, also for messages. Kubernetes cleans the path (client-go's path.Join): of `https://host//hook/`, which
+ * controller-runtime's envtest makes, `https://host/hook` is called.
+ */
 export function urlOf({ url, service }: ClientConfig): string {
-  if (service === undefined) return url;
-  const path = service.path.startsWith('/') ? service.path : `/${service.path}`;
-  return `https://${service.name}.${service.namespace}.svc:${service.port}${path}`;
+  if (service !== undefined)
+    return `https://${service.name}.${service.namespace}.svc:${service.port}${cleanPath(service.path)}`;
+  const [, server = url, path = ''] = /^(https?:\/\/[^/]*)(.*)$/s.exec(url) ?? [];
+  return `${server}${cleanPath(path)}`;
 }
+
+const cleanPath = (path: string): string => posix.join('/', path).replace(/(?<=.)\/$/, '');
 
 const NO_CREDENTIALS: ClientCredentials = {
   certificate: undefined,
