@@ -172,10 +172,7 @@ export class Shapes {
   }
 
   learn(definitions: readonly Uint8Array[]): void {
-    for (const bytes of definitions) {
-      const json = Buffer.from(bytes);
-      this.#learn(parseStored(json), json);
-    }
+    for (const json of definitions.map((bytes) => Buffer.from(bytes))) this.#learn(parseStored(json), json);
   }
 
   /** Learns a custom resource from its definition. */
