@@ -124,7 +124,7 @@ const statusOf = (url: string): Promise<boolean> =>
   });
 
 interface Suite extends AsyncDisposable {
-  readonly port: number;
+  readonly ports: Ports;
   readonly kubeconfig: string;
   readonly dirs: readonly string[];
   readonly apiserver: Program;
@@ -133,9 +133,19 @@ interface Suite extends AsyncDisposable {
   stop(): Promise<readonly (number | null)[]>;
 }
 
-/** controlplane.ControlPlane: etcd, then kube-apiserver, then a user by certificate. */
-async function startSuite(extra: readonly string[] = [], of = assets): Promise<Suite> {
-  const etcdUrl = `http://127.0.0.1:${await freePort()}`;
+interface Ports {
+  readonly etcd: number;
+  readonly apiserver: number;
+}
+
+/**
+ * controlplane.ControlPlane: etcd, then kube-apiserver, then a user by certificate, whom envtest lets read the default namespace.
+ * `ports`: a control plane that is started again has those of its first start.
+ */
+async function startSuite(extra: readonly string[] = [], of = assets, given?: Ports): Promise<Suite> {
+  const ports = given ?? { etcd: await freePort(), apiserver: await freePort() };
+  const { apiserver: port } = ports;
+  const etcdUrl = `http://127.0.0.1:${ports.etcd}`;
   const etcd = new Program(join(of, 'etcd'), () => statusOf(`${etcdUrl}/health`));
   await etcd.start([
     `--advertise-client-urls=${etcdUrl}`,
@@ -144,7 +154,6 @@ async function startSuite(extra: readonly string[] = [], of = assets): Promise<S
     `--listen-peer-urls=http://127.0.0.1:${await freePort()}`,
     ...(etcd.hasFlag('unsafe-no-fsync') ? ['--unsafe-no-fsync=true'] : []),
   ]);
-  const port = await freePort();
   const apiserver = new Program(join(of, 'kube-apiserver'), () =>
     statusOf(`https://127.0.0.1:${port}/healthz`),
   );
@@ -182,8 +191,9 @@ async function startSuite(extra: readonly string[] = [], of = assets): Promise<S
     agent.destroy();
     return [await apiserver.stop(), await etcd.stop()];
   };
+  expect((await send(agent, port, { method: 'GET', path: '/api/v1/namespaces/default' })).code).toBe(200);
   return {
-    port,
+    ports,
     kubeconfig: write('1.kubecfg', kubeconfigOf(port, servers.pem, admin)),
     dirs: [apiserver.dir, etcd.dir],
     ...{ apiserver, etcdUrl },
@@ -213,7 +223,7 @@ const kubeconfigOf = (port: number, ca: string, { cert, key }: Pair): string =>
 function send(
   agent: Agent,
   port: number,
-  { method, path, body }: { method: string; path: string; body: object | undefined },
+  { method, path, body }: { method: string; path: string; body?: object | undefined },
 ): Promise<{ code: number; text: string }> {
   return new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/json' };
@@ -295,7 +305,7 @@ test('a suite that is stopped leaves nothing behind, and the next one begins ane
   expect((await first.send('POST', '/api/v1/namespaces', { metadata: { name: 'left' } })).code).toBe(201);
   expect(await first.stop()).toEqual([0, 0]);
   expect(first.dirs.filter((dir) => existsSync(dir))).toEqual([]);
-  await using second = await startSuite();
+  await using second = await startSuite([], assets, first.ports);
   expect((await second.send('GET', '/api/v1/namespaces/left')).code).toBe(404);
 });
 
@@ -351,7 +361,7 @@ test('a server waits for the next suite, serves it as one of its own would, and 
     expect(suite.apiserver.cpuMs).toBeLessThan(600);
     const made = await suite.send('POST', '/api/v1/namespaces', { metadata: { name: 'left' } });
     expect(made.code).toBe(201);
-    expect(suite.apiserver.output).toContain(`serving on https://127.0.0.1:${suite.port}`);
+    expect(suite.apiserver.output).toContain(`serving on https://127.0.0.1:${suite.ports.apiserver}`);
     await expect
       .poll(() => sparesIn(cache).some((name) => name !== first && isReady(name)), {
         timeout: TIMEOUT_MS,
