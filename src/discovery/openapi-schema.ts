@@ -232,6 +232,7 @@ function extensionsOf(field: FieldSchema): JsonObject {
     ...(field.listType === undefined ? {} : { 'x-kubernetes-list-type': field.listType }),
     ...(field.listMapKeys.length === 0 ? {} : { 'x-kubernetes-list-map-keys': [...field.listMapKeys] }),
     ...(field.atomic ? { 'x-kubernetes-map-type': 'atomic' } : {}),
+    ...(field.granular === true ? { 'x-kubernetes-map-type': 'granular' } : {}),
     ...(field.patchStrategy.length === 0
       ? {}
       : { 'x-kubernetes-patch-strategy': field.patchStrategy.join(',') }),

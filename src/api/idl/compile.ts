@@ -17,7 +17,7 @@ import { type TypeModule, writeTypes } from './write-types.ts';
  * `--check` writes no TypeScript and fails when a module in src/api/types is not what the IDL says.
  *
  * Options of a field: required, immutable (no update changes it), pointer (absence differs from zero), always (written even when empty), default, unpublished_default, enum,
- * list ("set", or "map: key, key"), atomic, merge (strategic merge key, "" for scalars), retain_keys, inline (flattened in
+ * list ("set", or "map: key, key"), atomic, granular (merged by fields although its type is atomic), merge (strategic merge key, "" for scalars), retain_keys, inline (flattened in
  * JSON), json_only (no protobuf form), json_name. Options of a message: typed (begins with kind and apiVersion), atomic,
  * union ("discriminator: field=value, …"). Option of a file: same_as (same-as.ts).
  *
@@ -145,6 +145,7 @@ function compileField(field: protobuf.Field, folder: string): CompiledField {
     ...(flag('immutable') ? { immutable: true } : {}),
     ...(flag('inline') ? { inline: true } : {}),
     ...(flag('atomic') ? { atomic: true } : {}),
+    ...(flag('granular') ? { granular: true } : {}),
     ...(flag('retain_keys') ? { retainKeys: true } : {}),
     ...compileDefault(options),
     ...(values === undefined ? {} : { enum: values.split(', ') }),

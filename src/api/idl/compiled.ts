@@ -39,6 +39,7 @@ export interface CompiledField extends Life {
   readonly always?: boolean;
   readonly inline?: boolean;
   readonly atomic?: boolean;
+  readonly granular?: boolean;
   readonly retainKeys?: boolean;
   readonly default?: unknown;
   readonly hidesDefault?: boolean;

@@ -50,7 +50,9 @@ export function shapeOfMessage(schema: MessageSchema): Shape {
 function toShape(value: ValueSchema, field: FieldSchema): Shape {
   switch (value.kind) {
     case 'message':
-      return shapeOfMessage(value.message);
+      return field.granular === true
+        ? { kind: 'struct', schema: value.message }
+        : shapeOfMessage(value.message);
     case 'map':
       return { kind: 'map', values: toShape(value.values, field) };
     case 'list':
