@@ -118,7 +118,8 @@ test('a field its manager does not apply any more goes, and one that another app
   map.apply('b', { data: { two: '2' } });
   map.apply('a', { data: { one: '1' } });
   expect(map.plain).toEqual({ data: { one: '1', two: '2' } });
-  expect(map.owners).toEqual(['Apply a: .data.one', 'Apply b: .data.two']);
+  // The second changed nothing, so that it has no time and comes first.
+  expect(map.owners).toEqual(['Apply b: .data.two', 'Apply a: .data.one']);
 });
 
 test('a field that another manager has updated since is its own, and stays when its first manager lets it go', () => {
@@ -137,9 +138,30 @@ test('another value for a field of another manager is a conflict that names ever
   );
   map.update('editor', { data: { one: '1', two: 'edited' } });
   expect(conflictOf(() => map.apply('b', { data: { two: 'y' } }))).toBe(
-    `Apply failed with 1 conflict: conflict with "editor" using v1 at ${TIME}: .data.two`,
+    'Apply failed with 1 conflict: conflict with "editor" using v1: .data.two',
   );
   expect(before?.data).toEqual({ one: '1', two: '2' });
+});
+
+test('the claim of a volume is merged field by field, unlike other references', () => {
+  const volume = new Written('core/v1.PersistentVolume');
+  const claimRef = { namespace: 'default', name: 'data' };
+  volume.apply('a', { spec: { claimRef } });
+  volume.update('binder', { spec: { claimRef: { ...claimRef, uid: 'u' } } });
+  expect(volume.owners).toEqual([
+    'Apply a: .spec.claimRef.name .spec.claimRef.namespace',
+    'Update binder: .spec.claimRef.uid',
+  ]);
+});
+
+test('a configuration that only takes ownership leaves the time of its manager as it was', () => {
+  const map = configMap().update('editor', { data: { one: '1' } });
+  const timeOf = (manager: string): string | undefined =>
+    map.object?.metadata.managedFields?.find((entry) => entry.manager === manager)?.time;
+  map.apply('a', { data: { one: '1' } });
+  expect([timeOf('editor'), timeOf('a')]).toEqual([TIME, undefined]);
+  map.apply('a', { data: { one: '1', two: '2' } });
+  expect(timeOf('a')).toBe(TIME);
 });
 
 test('a field with the name of something every object has is written, lost and compared like any other', () => {

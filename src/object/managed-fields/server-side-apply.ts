@@ -112,9 +112,9 @@ function* applyOnce(live: ApiObject, config: JsonObject, writing: Writing, force
   yield;
   const changesObject = !equal(before, object);
   yield;
-  const changed = changesObject || last === undefined || !equal(last.fields, fields);
   const result = { ...object, metadata: object.metadata ?? {} } as ApiObject;
-  setOwners(result, [...left, { ...identity, time: changed ? writing.now : last?.time, fields }]);
+  // A configuration that changes nothing but the ownership leaves the time as it was: absent where the manager is new.
+  setOwners(result, [...left, { ...identity, time: changesObject ? writing.now : last?.time, fields }]);
   return result;
 }
 
@@ -218,11 +218,11 @@ function* settle({ before, object, writing, force, claimed, identity }: Settleme
   return left;
 }
 
-/** `"kubectl" using apps/v1 at 2026-01-01T00:00:00Z`: for appliers, the name alone. */
-export function describeOwner({ manager, operation, apiVersion, subresource, time }: Owner): string {
+/** `"kubectl" using apps/v1`: for appliers, the name alone. */
+export function describeOwner({ manager, operation, apiVersion, subresource }: Owner): string {
   const name = `${JSON.stringify(manager)}${subresource === '' ? '' : ` with subresource ${JSON.stringify(subresource)}`}`;
   if (operation === 'Apply') return name;
-  return `${name} using ${apiVersion}${time === undefined ? '' : ` at ${time}`}`;
+  return `${name} using ${apiVersion}`;
 }
 
 /** Further conflicts are counted, not listed. */
