@@ -136,13 +136,17 @@ export const conflict = (resource: GroupResource, name: string, why: string): St
 export const MODIFIED =
   'the object has been modified; please apply your changes to the latest version and try again';
 
-export const forbidden = (resource: GroupResource, name: string, why: string): StatusError =>
-  new StatusError({
+/** The refusal of a resource, or of a path where `resource` has no name. */
+export function forbidden(resource: GroupResource, name: string, why: string): StatusError {
+  const isPath = resource.resource === '' && resource.group === '';
+  const what = `${toQualifiedResource(resource)}${name === '' ? '' : ` "${name}"`} is forbidden`;
+  return new StatusError({
     code: 403,
     reason: 'Forbidden',
-    message: `${toQualifiedResource(resource)}${name === '' ? '' : ` "${name}"`} is forbidden: ${why}`,
-    details: named(resource, name),
+    message: `${isPath ? 'forbidden' : what}: ${why}`,
+    details: isPath ? {} : named(resource, name),
   });
+}
 
 /** Longer lists are unreadable. */
 const MAX_SHOWN = 1000;
