@@ -52,7 +52,12 @@ export interface SchemaUnion {
 }
 
 export type ValueSchema =
-  | { readonly kind: ScalarKind; readonly enum?: readonly string[] }
+  | {
+      readonly kind: ScalarKind;
+      readonly enum?: readonly string[];
+      /** An empty text is a value, which the enumeration has to name. Elsewhere it stands for an absent one. */
+      readonly emptyCounts?: boolean;
+    }
   | { readonly kind: 'message'; readonly message: MessageSchema }
   | SchemaUnion
   /** `wrapped`: in protobuf a message with the items in field 1 (ExtraValue, Verbs). */

@@ -4,7 +4,7 @@ import type { Registry, ServedResource } from '../registry/registry.ts';
 import type { RemoteApi, RemoteApis } from '../registry/remote-apis.ts';
 import { hash } from './hash.ts';
 import type { Document } from './openapi.ts';
-import { type ListedGroup, nicknamesOf, verbsOf } from './resource-lists.ts';
+import { type ListedGroup, nicknamesOf, subresourcesOf, verbsOf } from './resource-lists.ts';
 
 /**
  * apidiscovery.k8s.io: everything in one document, which every client requests when it starts. It is put together from parts, one
@@ -120,7 +120,7 @@ function toResource(
     ...(subresources.length === 0
       ? {}
       : {
-          subresources: subresources.map(({ name, served, verbs }) => ({
+          subresources: subresourcesOf(definition).map(({ name, served, verbs }) => ({
             subresource: name,
             responseKind: {
               ...served,

@@ -66,14 +66,19 @@ export function toResourceList(
 ): JsonObject {
   return {
     kind: 'APIResourceList',
-    apiVersion: 'v1',
+    // The list of the core group has none, as old clients expect.
+    ...(groupVersion.includes('/') ? { apiVersion: 'v1' } : {}),
     groupVersion,
     resources: resources.flatMap((served) => [
       { ...toResource(served, primary), ...(hashes ? storageVersionHash(served.definition) : {}) },
-      ...served.definition.subresources.map((subresource) => toSubresource(served, subresource, dialect)),
+      ...subresourcesOf(served.definition).map((subresource) => toSubresource(served, subresource, dialect)),
     ]),
   };
 }
+
+/** In the order of Kubernetes: by name, but the status of a custom resource before its scale. */
+export const subresourcesOf = ({ subresources, custom }: ResourceDefinition): readonly Subresource[] =>
+  custom === undefined ? [...subresources].sort((a, b) => (a.name < b.name ? -1 : 1)) : subresources;
 
 function toResource({ definition }: ServedResource, primary: boolean): JsonObject {
   const { resource, singular, namespaced, kind } = definition;

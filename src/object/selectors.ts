@@ -192,29 +192,36 @@ export const fromLabelSelector = ({
   })),
 ];
 
-/** The text form, as kubectl shows selectors. */
-export function formatLabelRequirements(requirements: readonly LabelRequirement[]): string {
-  return [...requirements]
-    .sort((a, b) => (a.key < b.key ? -1 : 1))
-    .map(({ key, operator, values }) => {
-      switch (operator) {
-        case 'In':
-          return values.length === 1 ? `${key}=${values[0]}` : `${key} in (${values.join(',')})`;
-        case 'NotIn':
-          return values.length === 1 ? `${key}!=${values[0]}` : `${key} notin (${values.join(',')})`;
-        case 'Exists':
-          return key;
-        case 'DoesNotExist':
-          return `!${key}`;
-        case 'Gt':
-          return `${key}>${values[0]}`;
-        case 'Lt':
-          return `${key}<${values[0]}`;
-        default:
-          return operator satisfies never;
-      }
-    })
+/** The text form, as kubectl shows selectors. The requirements from `firstSet` on are written as sets, also those with one value. */
+export function formatLabelRequirements(
+  requirements: readonly LabelRequirement[],
+  firstSet = requirements.length,
+): string {
+  return requirements
+    .map((requirement, at) => ({ key: requirement.key, text: textOf(requirement, at >= firstSet) }))
+    .sort((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)))
+    .map(({ text }) => text)
     .join(',');
+}
+
+function textOf({ key, operator, values }: LabelRequirement, isSet: boolean): string {
+  const isOne = values.length === 1 && !isSet;
+  switch (operator) {
+    case 'In':
+      return isOne ? `${key}=${values[0]}` : `${key} in (${[...values].sort().join(',')})`;
+    case 'NotIn':
+      return isOne ? `${key}!=${values[0]}` : `${key} notin (${[...values].sort().join(',')})`;
+    case 'Exists':
+      return key;
+    case 'DoesNotExist':
+      return `!${key}`;
+    case 'Gt':
+      return `${key}>${values[0]}`;
+    case 'Lt':
+      return `${key}<${values[0]}`;
+    default:
+      return operator satisfies never;
+  }
 }
 
 /** Field selectors (apimachinery, pkg/fields): `metadata.name=web,status.phase!=Running`. Backslash escapes `\`, `,` and `=`. */

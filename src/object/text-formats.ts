@@ -31,11 +31,17 @@ const VALUE_TEXT =
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an " +
   "alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 
+/** A subdomain breaks the rule by its dots alone (Kubernetes: util/validation, IsDNS1123Label). */
+function notDnsLabel(name: string): readonly string[] {
+  if (isDnsLabel(name)) return GOOD;
+  return [isDnsSubdomain(name) ? 'must not contain dots' : LABEL_TEXT];
+}
+
 export function checkName(name: string, rule: NameRule): readonly string[] {
   switch (rule) {
     case 'dns-label':
       if (name.length <= MAX_LABEL_CHARS && isDnsLabel(name)) return GOOD;
-      return [...longerThan(name, MAX_LABEL_CHARS), ...(isDnsLabel(name) ? [] : [LABEL_TEXT])];
+      return [...longerThan(name, MAX_LABEL_CHARS), ...notDnsLabel(name)];
     case 'dns-1035-label':
       return [...longerThan(name, MAX_LABEL_CHARS), ...(DNS_1035.test(name) ? [] : [LABEL_1035_TEXT])];
     case 'dns-subdomain':

@@ -1,5 +1,7 @@
+import type { Gates } from '../api/feature-gates.ts';
 import type { ObjectMeta, OwnerReference } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
+import { DEFAULT_MINOR } from '../version.ts';
 import { addInvalid, forbiddenField, invalidValue, required, tooLong } from './field-errors.ts';
 import { checkLabelValue, checkName, checkQualifiedName, type NameRule } from './text-formats.ts';
 
@@ -12,13 +14,23 @@ interface MetadataRules {
   readonly strategy: {
     readonly nameRule: NameRule;
     readonly relaxedNames?: { readonly gate: string; readonly rule: NameRule };
+    readonly finalizersNeedDomains?: boolean;
   };
 }
+
+/** Finalizers that need no domain. */
+const STANDARD_FINALIZERS = ['kubernetes', 'orphan', 'foregroundDeletion'];
+
+/** The reason why the name of a finalizer is refused for want of a domain. */
+export const WITHOUT_DOMAIN = 'name is neither a standard finalizer name nor is it fully qualified';
+
+export const lacksDomain = (finalizer: string): boolean =>
+  !finalizer.includes('/') && !STANDARD_FINALIZERS.includes(finalizer);
 
 export function validateObjectMeta(
   meta: ObjectMeta,
   { namespaced, strategy }: MetadataRules,
-  isOn: (gate: string) => boolean = () => false,
+  isOn: Gates = () => false,
 ): FieldError[] {
   const { relaxedNames: relaxed } = strategy;
   const nameRule = relaxed !== undefined && isOn(relaxed.gate) ? relaxed.rule : strategy.nameRule;
@@ -33,7 +45,13 @@ export function validateObjectMeta(
   }
   if (namespaced) addInvalid(errors, 'metadata.namespace', namespace, checkName(namespace, 'dns-label'));
   addLabels(errors, meta.labels, 'metadata.labels');
-  validateRest(meta, errors);
+  validateRest(meta, errors, (isOn.minor ?? DEFAULT_MINOR) >= 34);
+  if (strategy.finalizersNeedDomains === true) {
+    for (const [at, finalizer] of (meta.finalizers ?? []).entries()) {
+      if (lacksDomain(finalizer))
+        errors.push(invalidValue(`metadata.finalizers[${at}]`, finalizer, WITHOUT_DOMAIN));
+    }
+  }
   return errors;
 }
 
@@ -49,12 +67,12 @@ export function addLabels(errors: FieldError[], labels: Labels | undefined, fiel
   }
 }
 
-function validateRest(meta: ObjectMeta, errors: FieldError[]): void {
+function validateRest(meta: ObjectMeta, errors: FieldError[], since34: boolean): void {
   const { annotations, finalizers, ownerReferences } = meta;
   addAnnotations(errors, annotations ?? NONE);
   for (const finalizer of finalizers ?? [])
     addInvalid(errors, 'metadata.finalizers', finalizer, checkQualifiedName(finalizer));
-  validateOwners(ownerReferences ?? [], errors);
+  validateOwners(ownerReferences ?? [], errors, since34);
 }
 
 export function addAnnotations(
@@ -70,24 +88,28 @@ export function addAnnotations(
   if (sizeBytes > MAX_ANNOTATIONS_BYTES) errors.push(tooLong(field, MAX_ANNOTATIONS_BYTES));
 }
 
-const OF_OWNERS = ['apiVersion', 'kind', 'name', 'uid'] as const;
+/** `v1` or `apps/v1`. */
+const HAS_VERSION = /^([^/]*\/)?[^/]+$/;
 
-function validateOwners(owners: readonly OwnerReference[], errors: FieldError[]): void {
-  let controllers = 0;
-  let at = 0;
-  for (const owner of owners) {
-    for (const name of OF_OWNERS) {
-      if ((owner[name] ?? '') !== '') continue;
-      const why = `${name} must not be empty`;
-      errors.push(invalidValue(`metadata.ownerReferences[${at}].${name}`, '', why));
-    }
-    if (owner.controller === true) controllers += 1;
-    at += 1;
+function validateOwners(owners: readonly OwnerReference[], errors: FieldError[], since34: boolean): void {
+  let first: string | undefined;
+  const at = 'metadata.ownerReferences';
+  const require = (field: string, value: string, why: string): void => {
+    if (value === '') errors.push(invalidValue(`${at}.${field}`, value, why));
+  };
+  for (const { apiVersion = '', kind = '', name = '', uid = '', controller } of owners) {
+    if (!HAS_VERSION.test(apiVersion))
+      errors.push(invalidValue(`${at}.apiVersion`, apiVersion, 'version must not be empty'));
+    for (const [field, value] of Object.entries({ kind, name, uid }))
+      require(field, value, since34 ? 'must not be empty' : `${field} must not be empty`);
+    if (apiVersion === 'v1' && kind === 'Event')
+      errors.push(invalidValue(at, name, '/v1, Kind=Event is disallowed from being an owner'));
+    if (controller !== true) continue;
+    const shown = `${kind}/${name}`;
+    const why = `Only one reference can have Controller set to true. Found "true" in references for ${first} and ${shown}`;
+    if (first !== undefined) errors.push(invalidValue(at, shown, why));
+    first ??= shown;
   }
-  if (controllers < 2) return;
-  const names = owners.filter(({ controller }) => controller === true).map(({ name }) => name);
-  const why = 'Only one reference can have Controller set to true';
-  errors.push(invalidValue('metadata.ownerReferences', names.join(' and '), why));
 }
 
 const IMMUTABLE = [

@@ -39,11 +39,11 @@ const rules = new WeakMap<MessageSchema, Rules>();
 function rulesOf(schema: MessageSchema): Rules {
   const known = rules.get(schema);
   if (known !== undefined) return known;
-  const mayBeEmpty = MAY_BE_EMPTY.get(schema.name);
+  const mayBeEmpty = MAY_BE_EMPTY.get(schema.name) ?? [];
   const fields = CHECKED_BY_RULES.has(schema.name)
     ? []
     : [...schema.fields.values()].filter(
-        (field) => field.name !== mayBeEmpty && (mustBeThere(field) || hasRules(field.value, [])),
+        (field) => !mayBeEmpty.includes(field.name) && (mustBeThere(field) || hasRules(field.value, [])),
       );
   const made = {
     fields,
@@ -90,13 +90,15 @@ function isGoodValue(value: JsonValue | undefined, schema: ValueSchema): boolean
     case 'SchemaOrStringArray':
       return true;
     default:
-      return isAllowed(value, schema.enum);
+      return isAllowed(value, schema);
   }
 }
 
-/** An empty text counts as absent; whether a field is required is another rule. */
-const isAllowed = (value: JsonValue, allowed: readonly string[] | undefined): boolean =>
-  allowed === undefined || value === '' || allowed.includes(String(value));
+/** An empty text counts as absent, unless the field tells one from the other; whether it is required is another rule. */
+const isAllowed = (value: JsonValue, { enum: allowed, emptyCounts }: Scalar): boolean =>
+  allowed === undefined || (value === '' && emptyCounts !== true) || allowed.includes(String(value));
+
+type Scalar = Extract<ValueSchema, { readonly enum?: readonly string[] }>;
 
 /** Whether a value can be wrong in itself. `seen`: types on the way here, because some hold themselves. */
 function hasRules(value: ValueSchema, seen: readonly MessageSchema[]): boolean {
@@ -136,9 +138,13 @@ function validateMessage(
 }
 
 /** Required fields in which an empty text has a meaning. */
-const MAY_BE_EMPTY: ReadonlyMap<string, string> = new Map([
+const MAY_BE_EMPTY: ReadonlyMap<string, readonly string[]> = new Map([
   // The audience of the API server itself.
-  ['storage/v1.TokenRequest', 'audience'],
+  ['storage/v1.TokenRequest', ['audience']],
+  // An empty name breaks a rule of its own.
+  ['core/v1.HTTPHeader', ['name', 'value']],
+  ['core/v1.Sysctl', ['value']],
+  ['discovery/v1.ForZone', ['name']],
 ]);
 
 /** Messages of scalars whose required fields the resource's rules check with better messages. */
@@ -192,7 +198,7 @@ function validateValue(value: JsonValue, schema: ValueSchema, path: string, erro
     case 'SchemaOrStringArray':
       return;
     default:
-      if (schema.enum === undefined || isAllowed(value, schema.enum)) return;
+      if (schema.enum === undefined || isAllowed(value, schema)) return;
       errors.push(
         counted({
           type: 'FieldValueNotSupported',

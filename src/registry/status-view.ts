@@ -6,6 +6,11 @@ import { statedBy } from '../object/metadata.ts';
 /** Fields of the object that a write of its status cannot change, by default. */
 export const RESET_BY_STATUS = [['spec']] as const;
 
+/** A write that states no resourceVersion has none, and the resource may refuse that. */
+function withoutVersion({ resourceVersion: _, ...rest }: ObjectMeta): ObjectMeta {
+  return rest;
+}
+
 /** Also takes metadata, as in Kubernetes, because status writers set annotations and labels. */
 export function writeStatus<T extends ApiObject>(
   view: T,
@@ -13,7 +18,7 @@ export function writeStatus<T extends ApiObject>(
   resets: readonly (readonly string[])[] = RESET_BY_STATUS,
 ): T {
   const metadata: ObjectMeta = resets.some(([part, field]) => part === 'metadata' && field === undefined)
-    ? { ...old.metadata, ...statedBy(view.metadata) }
+    ? { ...withoutVersion(old.metadata), ...statedBy(view.metadata) }
     : { ...view.metadata };
   const given: JsonObject = metadata;
   const stored: JsonObject = old.metadata;

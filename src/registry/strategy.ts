@@ -28,6 +28,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly nameRule: NameRule;
   /** The rule that takes the place of `nameRule` where a feature is on. */
   readonly relaxedNames?: { readonly gate: string; readonly rule: NameRule };
+  /** Finalizers must have a domain, apart from those of Kubernetes itself. */
+  readonly finalizersNeedDomains?: boolean;
   /** Values of absent fields that depend on other fields. Constants live in the IDL. */
   defaults?(object: T, isOn?: Gates): void;
   /** Resets fields that the caller may not set, and sets those of the server. */

@@ -1,5 +1,6 @@
 import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { PodSpec } from '../api/types/core/v1.ts';
+import type { LabelSelector } from '../api/types/meta/v1.ts';
 import { durationSince } from '../object/ages.ts';
 import { formatLabelRequirements, fromLabelSelector } from '../object/selectors.ts';
 
@@ -17,9 +18,13 @@ export function since(time: JsonValue | undefined, now: number): string {
 
 export const age = (object: ApiObject, now: number): string => since(object.metadata.creationTimestamp, now);
 
+/** `a=b,c in (d)`: labels, and expressions as sets. */
+export const formatLabelSelector = (selector: LabelSelector): string =>
+  formatLabelRequirements(fromLabelSelector(selector), Object.keys(selector.matchLabels ?? {}).length);
+
 /** `a=b,c in (d,e)`: formats a LabelSelector object. */
 export function selectorText(selector: JsonObject): string {
-  return formatLabelRequirements(fromLabelSelector(selector)) || NONE;
+  return formatLabelSelector(selector) || NONE;
 }
 
 export function labelsText(labels: Readonly<Record<string, string>>): string {

@@ -85,6 +85,7 @@ export interface FieldOutline {
 /** The default strategy: names with dots, no generation, and unconditional updates. */
 const USUAL_STRATEGY: Strategy = {
   nameRule: 'dns-subdomain',
+  finalizersNeedDomains: true,
   tracksGeneration: false,
   allowCreateOnUpdate: false,
   allowUnconditionalUpdate: true,

@@ -1,9 +1,8 @@
 import type { ApiObject } from '../api/object-meta.ts';
 import { numberOf, objectAt } from '../object/json-values.ts';
 import { statedBy } from '../object/metadata.ts';
-import { formatLabelRequirements, fromLabelSelector } from '../object/selectors.ts';
 import type { ColumnSet, ViewSubresource } from '../registry/resource-definition.ts';
-import { age } from './cells.ts';
+import { age, formatLabelSelector } from './cells.ts';
 import { column, nameColumn } from './define.ts';
 
 /**
@@ -47,7 +46,6 @@ function toScale(parent: ApiObject): ApiObject {
   const selector = objectAt(parent, 'spec', 'selector');
   // A replication controller's selector is the labels themselves.
   const isObject = selector.matchLabels !== undefined || selector.matchExpressions !== undefined;
-  const requirements = fromLabelSelector(isObject ? selector : { matchLabels: selector });
   return {
     kind: 'Scale',
     apiVersion: 'autoscaling/v1',
@@ -61,7 +59,7 @@ function toScale(parent: ApiObject): ApiObject {
     spec: { replicas: numberOf(objectAt(parent, 'spec').replicas) },
     status: {
       replicas: numberOf(objectAt(parent, 'status').replicas),
-      selector: formatLabelRequirements(requirements),
+      selector: formatLabelSelector(isObject ? selector : { matchLabels: selector }),
     },
   };
 }

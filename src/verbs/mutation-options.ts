@@ -10,6 +10,7 @@ import {
 import { goText, goValue } from '../object/go-value.ts';
 import type { ApiRequest } from '../request/api-request.ts';
 import { readBoolean, readString } from './query-options.ts';
+import { dryRunProblems } from './writing/deletion.ts';
 
 const FIELD_VALIDATIONS = ['Ignore', 'Strict', 'Warn'] as const;
 export type FieldValidation = (typeof FIELD_VALIDATIONS)[number];
@@ -60,11 +61,12 @@ export function isDryRun(query: URLSearchParams): boolean {
   return query.getAll('dryRun').includes('All');
 }
 
-function checkDryRun(query: URLSearchParams): FieldError[] {
-  const unknown = query.getAll('dryRun').filter((value) => value !== 'All' && value !== '');
-  if (unknown.length === 0) return [];
-  return [notSupported('dryRun', unknown, ['All'])];
-}
+/** The values that mean nothing. */
+export const unknownDryRuns = (values: readonly unknown[]): string[] =>
+  values.map(String).filter((value) => value !== 'All' && value !== '');
+
+const checkDryRun = (query: URLSearchParams): FieldError[] =>
+  dryRunProblems(unknownDryRuns(query.getAll('dryRun')));
 
 function checkFieldManager(manager: string): FieldError[] {
   const errors: FieldError[] = [];

@@ -1,3 +1,4 @@
+import type { GroupResource } from '../api/names.ts';
 import { badRequest, notFound } from '../api/status.ts';
 import { negotiate, type Representation, wantsPretty } from '../codec/negotiate.ts';
 import type { ServedResource } from '../registry/registry.ts';
@@ -9,6 +10,7 @@ import { StorageError } from '../storage/errors.ts';
 import type { ObjectKey } from '../storage/key.ts';
 import { type Revision, toResourceVersion } from '../storage/revision.ts';
 import type { Entry, ListFreshness, ListPage } from '../storage/store.ts';
+import { DEFAULT_MINOR } from '../version.ts';
 import { type AsOf, readAsOf, readPast } from './as-of.ts';
 import { createForm } from './forms/create-form.ts';
 import type { Form, Stored } from './forms/form.ts';
@@ -24,6 +26,7 @@ import {
 } from './list-options.ts';
 import { expired, toStatusError } from './storage-status.ts';
 import { earlierLifeOf, isVirtual, storeFor, type VerbCall } from './verb-call.ts';
+import { resourceOfMissing } from './writing/change.ts';
 
 /** get and list. */
 
@@ -68,6 +71,12 @@ export function objectResponse(form: Form, code: number, stored: Stored): BytesR
   };
 }
 
+/** Up to 1.32, reads of a missing scale name the view (Kubernetes: registry/apps, ScaleREST). */
+function namedFor({ context, served: { definition }, view }: VerbCall): GroupResource {
+  const isOld = (context.isFeatureOn.minor ?? DEFAULT_MINOR) < 33;
+  return isOld && view !== undefined ? resourceOfMissing(definition, view.name) : definition;
+}
+
 export async function get(call: VerbCall): Promise<ApiResponse> {
   const { request } = call;
   const { namespace, name } = request.target;
@@ -84,7 +93,7 @@ export async function get(call: VerbCall): Promise<ApiResponse> {
             getAt(call, key, revision),
           );
     const entry = await timeWait(request.waits, 'storage', found);
-    if (entry === undefined) throw notFound(definition, name);
+    if (entry === undefined) throw notFound(namedFor(call), name);
     return { ...objectResponse(form, 200, entry), compressible: true };
   } catch (error) {
     throw toStatusError(error, definition, name);

@@ -15,7 +15,7 @@ import { refuseAsOf } from './as-of.ts';
 import { readBytes } from './body.ts';
 import { headError, inHead } from './declared-type.ts';
 import { checkListOptions, readListOptions } from './list-options.ts';
-import { isDryRun, managerFromUserAgent } from './mutation-options.ts';
+import { isDryRun, managerFromUserAgent, unknownDryRuns } from './mutation-options.ts';
 import { readBoolean, readInteger } from './query-options.ts';
 import { formFor, objectResponse, readPage, representationFor } from './read.ts';
 import { toWriteCall, type VerbCall } from './verb-call.ts';
@@ -38,7 +38,7 @@ export async function remove(call: VerbCall): Promise<ApiResponse> {
     return objectResponse(form, code, removed);
   const { group, resource } = definition;
   const details = { name, ...(group === '' ? {} : { group }), kind: resource, uid: uidOf(removed.json) };
-  return statusResponse(call, { ...SUCCESS, details });
+  return successResponse(call, { ...SUCCESS, details });
 }
 
 const UNSAFE = 'ignoreStoreReadErrorWithClusterBreakingPotential';
@@ -97,20 +97,15 @@ async function removeEntry(
 const toRemovalCall = (call: VerbCall, { dryRun }: DeleteOptions): WriteCall =>
   toWriteCall(call, { dryRun, fieldManager: managerFromUserAgent(call.request.userAgent) });
 
-const SUCCESS: Pick<Status, 'kind' | 'apiVersion' | 'metadata' | 'status' | 'code'> = {
-  kind: 'Status',
-  apiVersion: 'v1',
-  metadata: {},
-  status: 'Success',
-  code: 200,
-};
+/** Success has no code in the body, unlike failures (Kubernetes: the same). */
+const SUCCESS: Omit<Status, 'code'> = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success' };
 
-function statusResponse(call: VerbCall, status: Status): ApiResponse {
+function successResponse(call: VerbCall, status: Omit<Status, 'code'>): ApiResponse {
   const { types } = call.context;
   const representation = representationFor(call);
   return {
     kind: 'bytes',
-    code: status.code,
+    code: 200,
     contentType: representation.contentType,
     chunks: [encodeValue(status, representation, types.message('meta/v1.Status'))],
     compressible: false,
@@ -137,6 +132,7 @@ function fromQuery(query: URLSearchParams): DeleteOptions {
     orphanDependents: readBoolean(query, 'orphanDependents'),
     preconditions: {},
     dryRun: isDryRun(query),
+    unknownDryRuns: unknownDryRuns(query.getAll('dryRun')),
     ignoresReadErrors: readBoolean(query, UNSAFE) === true,
   };
 }
@@ -185,6 +181,7 @@ export function toDeleteOptions(body: JsonObject): DeleteOptions {
       ...(typeof resourceVersion === 'string' ? { resourceVersion } : {}),
     },
     dryRun: listOf(body.dryRun).includes('All'),
+    unknownDryRuns: unknownDryRuns(listOf(body.dryRun)),
     ignoresReadErrors: body[UNSAFE] === true,
   };
 }

@@ -225,6 +225,18 @@ test('the plain list of a group version says what Kubernetes says', async () => 
   });
 });
 
+test('the list of the core group has no apiVersion, and subresources are in the order of their names', async () => {
+  const { ask } = createServer();
+  const { json } = await ask('/api/v1');
+  expect(json).not.toHaveProperty('apiVersion');
+  const names: string[] = json.resources.map(({ name }: { name: string }) => name);
+  expect(names.filter((name) => name.startsWith('namespaces'))).toEqual([
+    'namespaces',
+    'namespaces/finalize',
+    'namespaces/status',
+  ]);
+});
+
 test('without a served stored version there is no hash of it, and what ends takes no more writes', async () => {
   const { registry, ask } = createServer();
   registry.put('crons.stable.example.com', [customDefinition({ storageVersion: '', isEnding: true })]);

@@ -11,6 +11,7 @@ import {
   parseFieldSelector,
   parseLabelSelector,
 } from '../../src/object/selectors.ts';
+import { formatLabelSelector } from '../../src/resources/cells.ts';
 
 test.each([
   ['0', '0'],
@@ -69,6 +70,16 @@ test('a label selector reads back what it writes', () => {
   const text = 'a=b,c in (d,e),!f,g,h!=i';
   const again = parseLabelSelector(formatLabelRequirements(parseLabelSelector(text)));
   expect(again).toEqual(parseLabelSelector(text));
+});
+
+test('a selector of an object shows its expressions as sets, with one value too', () => {
+  const matchExpressions = [
+    { key: 'c', operator: 'NotIn', values: ['z', 'y'] },
+    { key: 'a', operator: 'In', values: ['b'] },
+    { key: 'b', operator: 'DoesNotExist' },
+  ];
+  const selector = { matchLabels: { d: 'e', a: 'b' }, matchExpressions };
+  expect(formatLabelSelector(selector)).toBe('a=b,a in (b),!b,c notin (y,z),d=e');
 });
 
 test('field selectors compare text, with escapes', () => {

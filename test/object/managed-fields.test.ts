@@ -160,6 +160,27 @@ test('another value for a field of another manager is a conflict that names ever
   expect(before?.data).toEqual({ one: '1', two: '2' });
 });
 
+test('the claim of a volume is merged field by field, unlike other references', () => {
+  const volume = new Written('core/v1.PersistentVolume');
+  const claimRef = { namespace: 'default', name: 'data' };
+  volume.apply('a', { spec: { claimRef } });
+  volume.update('binder', { spec: { claimRef: { ...claimRef, uid: 'u' } } });
+  expect(volume.owners).toEqual([
+    'Apply a: .spec.claimRef.name .spec.claimRef.namespace',
+    'Update binder: .spec.claimRef.uid',
+  ]);
+});
+
+test('a configuration that only takes ownership leaves the time of its manager as it was', () => {
+  const map = configMap().update('editor', { data: { one: '1' } });
+  const timeOf = (manager: string): string | undefined =>
+    map.object?.metadata.managedFields?.find((entry) => entry.manager === manager)?.time;
+  map.apply('a', { data: { one: '1' } });
+  expect([timeOf('editor'), timeOf('a')]).toEqual([TIME, undefined]);
+  map.apply('a', { data: { one: '1', two: '2' } });
+  expect(timeOf('a')).toBe(TIME);
+});
+
 test('a field with the name of something every object has is written, lost and compared like any other', () => {
   const map = configMap().update('a', { data: { constructor: 'x', one: '1' } });
   map.update('b', { data: { one: '1' } });

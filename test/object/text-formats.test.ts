@@ -65,6 +65,8 @@ describe('names that are recognised in one pass over their characters', () => {
   test('are refused where they are too long', () => {
     expect(checkName('a'.repeat(63), 'dns-label')).toEqual([]);
     expect(checkName('a'.repeat(64), 'dns-label')).toEqual(['must be no more than 63 characters']);
+    expect(checkName('a.b', 'dns-label')).toEqual(['must not contain dots']);
+    expect(checkName('a.b', 'dns-subdomain')).toEqual([]);
     expect(checkName('a'.repeat(254), 'dns-subdomain')).toEqual(['must be no more than 253 characters']);
   });
 });

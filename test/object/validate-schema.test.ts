@@ -45,6 +45,10 @@ const TOLD_BY_RULES = [
   'SelectableField',
 ].map((name) => `apiextensions/v1.${name}`);
 
+/** Required fields that may be empty. */
+const isSpared = (type: string, field: string): boolean =>
+  type === 'core/v1.HTTPHeader' || (type === 'core/v1.Sysctl' && field === 'value');
+
 /** The rule itself, over every field that the type has. */
 function mistakes(object: JsonObject, schema: MessageSchema, path: string): string[] {
   if (TOLD_BY_RULES.includes(schema.name)) return [];
@@ -52,7 +56,8 @@ function mistakes(object: JsonObject, schema: MessageSchema, path: string): stri
     const at = path === '' ? field.name : `${path}.${field.name}`;
     if (path === '' && (field.name === 'metadata' || field.name === 'status')) return [];
     const value = object[field.name];
-    if (field.required && isMissing(value, field)) return [`FieldValueRequired ${at}`];
+    if (field.required && !isSpared(schema.name, field.name) && isMissing(value, field))
+      return [`FieldValueRequired ${at}`];
     return value === undefined ? [] : mistakesOf(value, field.value, at);
   });
 }
@@ -80,7 +85,7 @@ function mistakesOf(value: JsonValue, schema: ValueSchema, path: string): string
     default:
       return 'message' in schema ||
         schema.enum === undefined ||
-        value === '' ||
+        (value === '' && schema.emptyCounts !== true) ||
         schema.enum.includes(String(value))
         ? []
         : [`FieldValueNotSupported ${path}`];
@@ -106,5 +111,24 @@ describe('what a type says of its objects', () => {
     }
     expect(wrong).toBeGreaterThan(0);
     expect(wrong).toBeLessThan(400);
+  });
+
+  test.each([
+    [
+      'core/v1.PersistentVolumeClaimSpec',
+      { volumeMode: '' },
+      'Unsupported value: "": supported values: "Block", "Filesystem"',
+    ],
+    ['storage/v1.StorageClass', { provisioner: 'a', volumeBindingMode: '' }, 'Unsupported value: ""'],
+    ['core/v1.HostPathVolumeSource', { path: '/a', type: '' }, undefined],
+    ['core/v1.Container', { name: 'a', imagePullPolicy: '' }, undefined],
+    ['core/v1.HTTPHeader', { name: 'X-Empty', value: '' }, undefined],
+    ['core/v1.Sysctl', { name: 'a.b' }, undefined],
+    ['core/v1.Sysctl', { value: '1' }, 'Required value'],
+    ['discovery/v1.ForZone', { name: '' }, undefined],
+  ])('%s %j: an empty text is a value of a pointer, and no value elsewhere', (type, object, message) => {
+    const [error] = validateAgainstSchema(object, types.message(type));
+    if (message === undefined) expect(error).toBeUndefined();
+    else expect(error?.message).toContain(message);
   });
 });

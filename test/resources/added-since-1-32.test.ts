@@ -207,7 +207,7 @@ describe('a rule that taints devices', () => {
       { 'spec.deviceSelector.device': 'a.b' },
       [
         expect.stringContaining(
-          'spec.deviceSelector.device: Invalid value: "a.b": a lowercase RFC 1123 label',
+          'spec.deviceSelector.device: Invalid value: "a.b": must not contain dots',
         ) as never,
       ],
     ],

@@ -102,6 +102,7 @@ describe('ingresses', () => {
       `${path}.resource.kind: Invalid value: "a/b": may not contain '/'`,
       `${path}.resource.name: Required value: name is required`,
     ]);
+    expect(ending({ resource })).toEqual([]);
     expect(ending({ service: { port: { number: 1 } } })).toEqual([`${path}.service.name: Required value`]);
     expect(port({})).toEqual([`${path}: Required value: port name or number is required`]);
     expect(port({ name: 'a', number: 1 })).toEqual([

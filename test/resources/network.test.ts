@@ -56,7 +56,7 @@ describe('endpoints', () => {
         notReadyAddresses: [{ ip: 'x' }],
       }),
     ).toEqual([
-      `subsets[0].addresses[0].hostname: Invalid value: "a.b": ${LABEL}`,
+      `subsets[0].addresses[0].hostname: Invalid value: "a.b": must not contain dots`,
       'subsets[0].addresses[0].ip: Invalid value: "127.0.0.1": may not be in the loopback range (127.0.0.0/8, ::1/128)',
       `subsets[0].addresses[0].nodeName: Invalid value: "": ${SUBDOMAIN}`,
       'subsets[0].notReadyAddresses[0].ip: Invalid value: "x": must be a valid IP address',

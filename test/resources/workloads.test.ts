@@ -242,7 +242,7 @@ test.each([
 
 test('a stateful set is named like a host, and what its pods depend on stays', () => {
   expect(problemsOnCreate(statefulsets, { metadata: { name: 'a.b' }, spec })[0]).toMatch(
-    /^metadata\.name: Invalid value: "a\.b": a lowercase RFC 1123 label/,
+    /^metadata\.name: Invalid value: "a\.b": must not contain dots/,
   );
   const forbidden =
     "spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
@@ -312,7 +312,7 @@ test('a revision holds an object and never another one', () => {
 test('names with dots are warned of once, for pods take them over', () => {
   const dotted = created(deployments, { metadata: { name: 'a.b' }, spec });
   expect(deployments.strategy.warnings?.(dotted, undefined)[0]).toMatch(
-    /^metadata\.name: this is used in Pod names and hostnames.*: \[a lowercase RFC 1123 label .*\]$/,
+    /^metadata\.name: this is used in Pod names and hostnames.*: \[must not contain dots\]$/,
   );
   expect(deployments.strategy.warnings?.(dotted, dotted)).toEqual([]);
 });

@@ -190,11 +190,13 @@ class CompiledLibrary implements TypeLibrary {
     return field.repeated === true ? { kind: 'list', items: one, wrapped: false } : one;
   }
 
-  #toSingle({ type, enum: values }: CompiledField): ValueSchema {
+  #toSingle({ type, enum: values, pointer }: CompiledField): ValueSchema {
     if (type === 'StringList') return { kind: 'list', items: { kind: 'string' }, wrapped: true };
     if (type.includes('/')) return this.#toMessage('message', type);
     if (isSchemaUnionKind(type)) return this.#toMessage(type, 'apiextensions/v1.JSONSchemaProps');
-    return values === undefined ? { kind: type as ScalarKind } : { kind: type as ScalarKind, enum: values };
+    const kind = type as ScalarKind;
+    if (values === undefined) return { kind };
+    return { kind, enum: values, ...(pointer === true ? { emptyCounts: true } : {}) };
   }
 
   /** Resolved lazily, so that reading one type does not read all types it refers to. */

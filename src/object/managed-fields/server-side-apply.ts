@@ -113,6 +113,7 @@ function* applyOnce(live: ApiObject, config: JsonObject, writing: Writing, force
   yield;
   // An apply that changes the ownership alone keeps its time, and has none when its manager is new.
   const time = equal(before, object) ? last?.time : writing.now;
+  yield;
   const result = { ...object, metadata: object.metadata ?? {} } as ApiObject;
   setOwners(result, [...left, { ...identity, time, fields }]);
   return result;

@@ -32,6 +32,7 @@ export const mutatingadmissionpolicybindings = define<MutatingAdmissionPolicyBin
   storedVersion: 'v1alpha1',
   table: bindingTable,
   strategy: {
+    finalizersNeedDomains: false,
     tracksGeneration: true,
     ...reservesStaticNames,
     allowUnconditionalUpdate: false,

@@ -51,6 +51,7 @@ export const mutatingadmissionpolicies = define<MutatingAdmissionPolicy>({
   },
   ratchets: [conditionsRatchet<MutatingAdmissionPolicy>(/^spec\.matchConditions/, ({ spec = {} }) => [spec])],
   strategy: {
+    finalizersNeedDomains: false,
     tracksGeneration: true,
     ...reservesStaticNames,
     allowUnconditionalUpdate: false,

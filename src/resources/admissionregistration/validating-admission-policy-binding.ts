@@ -32,6 +32,7 @@ export const validatingadmissionpolicybindings = define<ValidatingAdmissionPolic
   ],
   table: bindingTable,
   strategy: {
+    finalizersNeedDomains: false,
     tracksGeneration: true,
     ...reservesStaticNames,
     allowUnconditionalUpdate: false,

@@ -61,6 +61,7 @@ export const validatingadmissionpolicies = define<ValidatingAdmissionPolicy>({
     conditionsRatchet<ValidatingAdmissionPolicy>(/^spec\.matchConditions/, ({ spec = {} }) => [spec]),
   ],
   strategy: {
+    finalizersNeedDomains: false,
     tracksGeneration: true,
     ...reservesStaticNames,
     allowUnconditionalUpdate: false,

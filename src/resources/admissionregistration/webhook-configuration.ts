@@ -63,6 +63,7 @@ function defineWebhooks(resource: string, kind: string): ResourceDefinition {
       ratchetOf(/^webhooks\[\d+\]\.(namespace|object)Selector\.matchExpressions\[\d+\]\.values\[\d+\]$/),
     ],
     strategy: {
+      finalizersNeedDomains: false,
       tracksGeneration: true,
       ...reservesStaticNames,
       allowUnconditionalUpdate: false,

@@ -36,6 +36,7 @@ export const customresourcedefinitions = define<CustomResourceDefinition>({
       definition.status = withStorageVersion(status, definition);
   },
   strategy: {
+    finalizersNeedDomains: false,
     tracksGeneration: true,
     allowUnconditionalUpdate: false,
     defaults: setDefaults,

@@ -31,6 +31,7 @@ export const apiservices = define<APIService>({
     ],
   },
   strategy: {
+    finalizersNeedDomains: false,
     nameRule: 'path-segment',
     allowUnconditionalUpdate: false,
     prepareForCreate: (api) => {

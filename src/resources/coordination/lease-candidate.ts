@@ -48,6 +48,7 @@ export const alphaLeaseCandidates = define<alpha.LeaseCandidate>({
     { version: 'v1alpha1', type: 'coordination/v1alpha1.LeaseCandidate', enabledByDefault: false, until: 32 },
   ],
   strategy: {
+    finalizersNeedDomains: false,
     ...STRATEGY,
     validate: checked((root, candidate) => {
       const { spec = {} } = candidate;
@@ -72,6 +73,7 @@ export const leasecandidates = define<LeaseCandidate>({
   ],
   storedVersion: 'v1alpha2',
   strategy: {
+    finalizersNeedDomains: false,
     ...STRATEGY,
     validate: checked((root, candidate) => {
       const { spec = {} } = candidate;

@@ -17,6 +17,7 @@ export const leases = define<Lease>({
     cells: (lease, now) => [lease.metadata.name ?? '', lease.spec?.holderIdentity ?? '', age(lease, now)],
   },
   strategy: {
+    finalizersNeedDomains: false,
     allowCreateOnUpdate: true,
     allowUnconditionalUpdate: false,
     validate: checked(validate),

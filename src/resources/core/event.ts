@@ -65,6 +65,7 @@ export const eventStrategy = (
 ): Partial<Strategy<Event>> => ({
   // Recorders of old put any name they liked; for new events of events.k8s.io there is a stricter rule.
   nameRule: 'path-segment',
+  finalizersNeedDomains: false,
   allowCreateOnUpdate: true,
   defaultPropagation: 'unsupported',
   expires: true,

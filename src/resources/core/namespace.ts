@@ -1,6 +1,7 @@
 import type { Namespace } from '../../api/types/core/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkQualifiedName } from '../../object/text-formats.ts';
+import { lacksDomain, WITHOUT_DOMAIN } from '../../object/validate-metadata.ts';
 import type { ViewSubresource } from '../../registry/resource-definition.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
@@ -79,15 +80,11 @@ function labelWithName({ metadata }: Namespace): void {
   if (name !== '') metadata.labels = { ...metadata.labels, 'kubernetes.io/metadata.name': name };
 }
 
-/** Finalizers that need no domain. */
-const STANDARD_FINALIZERS = ['kubernetes', 'orphan', 'foregroundDeletion'];
-
 function validate(root: FieldPath, { spec = {} }: Namespace): void {
   const at = root.field('spec').field('finalizers');
   for (const finalizer of spec.finalizers ?? []) {
     at.invalidFor(finalizer, checkQualifiedName(finalizer));
-    if (!finalizer.includes('/') && !STANDARD_FINALIZERS.includes(finalizer))
-      at.invalid(finalizer, 'name is neither a standard finalizer name nor is it fully qualified');
+    if (lacksDomain(finalizer)) at.invalid(finalizer, WITHOUT_DOMAIN);
   }
 }
 

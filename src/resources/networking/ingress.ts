@@ -1,4 +1,5 @@
 import type { FieldError } from '../../api/status.ts';
+import type { TypedLocalObjectReference } from '../../api/types/core/v1.ts';
 import type {
   HTTPIngressPath,
   Ingress,
@@ -180,11 +181,17 @@ function checkPath(path: string, type: string): string[] {
   ];
 }
 
+/** A resource of the core group names none, which is stored as an empty one. */
+function validateResource(at: FieldPath, resource: TypedLocalObjectReference): void {
+  const { apiGroup = '', ...rest } = resource;
+  validateObjectReference(at, apiGroup === '' ? rest : resource);
+}
+
 /** The target of a path: a port of a service, or another object that the controller supports. */
 function validateBackend(at: FieldPath, { resource, service }: IngressBackend): void {
   if (resource !== undefined && service !== undefined)
     at.invalid('', 'cannot set both resource and service backends');
-  else if (resource !== undefined) validateObjectReference(at.field('resource'), resource);
+  else if (resource !== undefined) validateResource(at.field('resource'), resource);
   else if (service !== undefined) {
     const rule = at.isOn('RelaxedServiceNameValidation') ? 'dns-label' : 'dns-1035-label';
     mustBeNamed(at.field('service').field('name'), service.name ?? '', rule);

@@ -22,6 +22,7 @@ export const runtimeclasses = define<RuntimeClass>({
     cells: (runtime, now) => [runtime.metadata.name ?? '', runtime.handler ?? '', age(runtime, now)],
   },
   strategy: {
+    finalizersNeedDomains: false,
     allowCreateOnUpdate: true,
     allowUnconditionalUpdate: false,
     validate: checked(validate),

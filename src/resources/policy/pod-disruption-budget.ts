@@ -37,6 +37,7 @@ export const poddisruptionbudgets = define<PodDisruptionBudget>({
   },
   ratchets: [selectorRatchet('spec\\.selector')],
   strategy: {
+    finalizersNeedDomains: false,
     tracksGeneration: true,
     allowUnconditionalUpdate: false,
     validate: checked(validate),

@@ -1,4 +1,5 @@
 import type { Gates } from '../../api/feature-gates.ts';
+import type { GroupResource } from '../../api/names.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
 import { conflict, invalid, MODIFIED } from '../../api/status.ts';
 import type { ResourceDefinition, ViewSubresource } from '../../registry/resource-definition.ts';
@@ -105,6 +106,14 @@ function viewWarnings(
       ? strategy.warnings?.(object, old, isOn)
       : view.warnings(object, old, isOn)) ?? []
   );
+}
+
+/** The resource that the answer names where an object is missing: workloads name their scale (Kubernetes: ScaleREST). */
+export function resourceOfMissing(definition: ResourceDefinition, subresource: string): GroupResource {
+  const { group, resource, custom } = definition;
+  return subresource === 'scale' && custom === undefined
+    ? { group, resource: `${resource}/scale` }
+    : definition;
 }
 
 /** Preconditions of a write. */

@@ -1,5 +1,6 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import { conflict, type FieldError, invalid } from '../../api/status.ts';
+import { notSupported } from '../../object/field-errors.ts';
 import { numberOf } from '../../object/json-values.ts';
 import { nextGeneration } from '../../object/metadata.ts';
 import type { ResourceDefinition } from '../../registry/resource-definition.ts';
@@ -19,6 +20,8 @@ export interface DeleteOptions {
     readonly resourceVersion?: string;
   };
   readonly dryRun: boolean;
+  /** Values of dryRun that mean nothing; absent: none. */
+  readonly unknownDryRuns?: readonly string[];
   /** Delete the object even if it cannot be read. */
   readonly ignoresReadErrors?: boolean;
 }
@@ -52,8 +55,13 @@ export function checkDeleteOptions(options: DeleteOptions): void {
       message: `Unsupported value: ${JSON.stringify(policy)}: supported values: "Foreground", "Background", "Orphan", "nil"`,
     });
   }
-  errors.push(...unsafeProblems(options));
+  errors.push(...dryRunProblems(options.unknownDryRuns), ...unsafeProblems(options));
   if (errors.length > 0) throw invalid({ kind: 'DeleteOptions', group: 'meta.k8s.io' }, '', errors);
+}
+
+/** The problem that the only value of dryRun is All. */
+export function dryRunProblems(unknown: readonly string[] = []): FieldError[] {
+  return unknown.length === 0 ? [] : [notSupported('dryRun', unknown, ['All'])];
 }
 
 /** The deletion of an unreadable object takes no other options. */
@@ -81,13 +89,15 @@ export function checkPreconditions(
   { preconditions }: DeleteOptions,
 ): void {
   const { name = '', uid = '' } = object.metadata;
+  // Kubernetes names the kind here, not the resource.
+  const named = { group: definition.group, resource: definition.kind };
   if (preconditions.uid !== undefined && preconditions.uid !== uid) {
     const why = `the UID in the precondition (${preconditions.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`;
-    throw conflict(definition, name, why);
+    throw conflict(named, name, why);
   }
   if (preconditions.resourceVersion !== undefined && preconditions.resourceVersion !== resourceVersion) {
     const why = `the ResourceVersion in the precondition (${preconditions.resourceVersion}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`;
-    throw conflict(definition, name, why);
+    throw conflict(named, name, why);
   }
 }
 

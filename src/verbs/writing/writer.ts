@@ -20,6 +20,7 @@ import {
   checkVersion,
   type Read,
   refuseExpectations,
+  resourceOfMissing,
   rulesOf,
   type UpdateRules,
 } from './change.ts';
@@ -147,7 +148,8 @@ export class ObjectWriter {
   }
 
   async #createInstead(call: WriteCall, name: string, change: Change): Promise<Written> {
-    if (change.kind !== 'object' || change.create === undefined) throw notFound(call.definition, name);
+    if (change.kind !== 'object' || change.create === undefined)
+      throw notFound(resourceOfMissing(call.definition, call.subresource), name);
     const object = await change.create();
     refuseExpectations(call.definition, name, object);
     object.metadata.name ??= name;
