@@ -32,16 +32,20 @@ export function parseOwners(
   entries: readonly ManagedFieldsEntry[] | undefined,
   foreign: boolean,
 ): Owner[] | undefined {
-  const owners: Owner[] = [];
-  for (const entry of entries ?? []) {
+  const owners = new Map<string | number, Owner>();
+  for (const [at, entry] of (entries ?? []).entries()) {
     const owner = parseOwner(entry, foreign);
     if (owner === undefined) return undefined;
-    const earlier = foreign ? owners.findIndex((other) => isSameOwner(other, owner)) : -1;
-    if (earlier >= 0) owners.splice(earlier, 1);
-    owners.push(owner);
+    const key = foreign ? keyOf(owner) : at;
+    owners.delete(key);
+    owners.set(key, owner);
   }
-  return owners;
+  return [...owners.values()];
 }
+
+/** The same for two entries that {@link isSameOwner} finds to be of one owner. */
+const keyOf = ({ manager, operation, subresource, apiVersion }: Identity): string =>
+  JSON.stringify([manager, operation, subresource, operation === 'Apply' ? '' : apiVersion]);
 
 /** `foreign` entries come from a request and are checked; stored entries are known to be valid. */
 function parseOwner(entry: ManagedFieldsEntry, foreign: boolean): Owner | undefined {

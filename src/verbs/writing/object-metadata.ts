@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { ApiObject, ObjectMeta } from '../../api/object-meta.ts';
+import type { ApiObject, ObjectMeta, OwnerReference } from '../../api/object-meta.ts';
 import { badRequest } from '../../api/status.ts';
-import { equal } from '../../object/equality.ts';
 import { generateName } from '../../object/metadata.ts';
 import type { ResourceDefinition } from '../../registry/resource-definition.ts';
 
@@ -45,11 +44,16 @@ export function placeInNamespace(meta: ObjectMeta, definition: ResourceDefinitio
 export function keepEachOwnerOnce(meta: ObjectMeta, when: string): string | undefined {
   const { ownerReferences: owners = [] } = meta;
   if (owners.length < 2) return undefined;
-  const isRepeated = (owner: (typeof owners)[number], at: number): boolean =>
-    owners.findIndex((other) => other.uid === owner.uid && equal(other, owner)) < at;
-  const repeated = owners.filter(isRepeated);
+  const kept = new Map<string, OwnerReference>();
+  const repeated: OwnerReference[] = [];
+  for (const owner of owners) {
+    const { apiVersion, kind, name, uid, controller, blockOwnerDeletion } = owner;
+    const key = JSON.stringify([apiVersion, kind, name, uid, controller, blockOwnerDeletion]);
+    if (kept.has(key)) repeated.push(owner);
+    else kept.set(key, owner);
+  }
   if (repeated.length === 0) return undefined;
-  meta.ownerReferences = owners.filter((owner, at) => !isRepeated(owner, at));
+  meta.ownerReferences = [...kept.values()];
   const uids = repeated.map(({ uid }) => uid).join(', ');
   return `.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${uids}`;
 }
