@@ -107,3 +107,14 @@ test('priority levels keep zero shares in the version that can say so', async ()
     'flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares': '',
   });
 });
+
+test('component statuses say which components answer, and have no watch', async () => {
+  const table = await ok('get componentstatuses');
+  expect(table).toMatch(/^etcd-0 +Healthy +ok *$/m);
+  // What runs on the machine at the ports of the others is not ours to know.
+  expect(table).toMatch(/^controller-manager +(Healthy|Unhealthy) /m);
+  expect(table).toMatch(/^scheduler +(Healthy|Unhealthy) /m);
+  const path = '/api/v1/componentstatuses';
+  expect((await cluster.request('GET', `${path}/other`)).json.message).toContain('other');
+  expect((await cluster.request('GET', `${path}?watch=true&timeoutSeconds=1`)).code).toBe(405);
+});
