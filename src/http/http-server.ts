@@ -52,7 +52,7 @@ export interface Http2Options {
 
 export interface HttpServer {
   readonly port: number;
-  /** Accepts no new connections, and asks HTTP/2 clients to open others. Those that stay are served. */
+  /** Asks HTTP/2 clients to open other connections, and resolves when no new ones are accepted. Those that stay are served. */
   leave(): Promise<void>;
   /** Takes no new requests, lets those under way finish, ends watches, closes. */
   drain(plan: DrainPlan): Promise<void>;
@@ -103,12 +103,17 @@ export function listen(options: HttpOptions): Promise<HttpServer> {
       server.on('error', (error) => options.logger.error('the listener failed', error));
       options.shares?.begin();
       const { port } = server.address() as AddressInfo;
+      const closed = Promise.withResolvers<void>();
       let left: Promise<void> | undefined;
       const leave = (): Promise<void> => {
-        left ??= stopListening(server, connections);
+        left ??= stopListening(server, connections, closed.resolve);
         return left;
       };
-      resolve({ port, leave, drain: (plan) => drain(leave, front.open, connections, plan) });
+      const end = async (plan: DrainPlan): Promise<void> => {
+        await drain(leave, front.open, connections, plan);
+        await closed.promise;
+      };
+      resolve({ port, leave, drain: end });
     });
   });
 }
@@ -279,22 +284,25 @@ async function drain(
   { sendRetryAfter, watchGraceMs, requestGraceMs }: DrainPlan,
 ): Promise<void> {
   open.refuse(sendRetryAfter);
-  let closed = sendRetryAfter ? undefined : leave();
+  if (!sendRetryAfter) await leave();
   await Promise.all([open.drained(requestGraceMs), open.endLongRunning(watchGraceMs)]);
-  closed ??= leave();
+  await leave();
   // A connection in use learns of the end with its next request; one that stays quiet this long is not in use.
   await connections.emptied(sendRetryAfter ? LINGER_MS : FLUSH_MS);
   connections.destroy();
-  await closed;
 }
 
 /**
  * Not with the server's own close, which ends idle HTTP/1.1 connections even if a request is on its way. It runs directly after
- * a round of the event loop has accepted all waiting connections, because those that come later are reset.
+ * a round of the event loop has accepted all waiting connections, because those that come later are reset. `onClosed` is called when the
+ * last connection has ended.
  */
-async function stopListening(server: Listener, connections: Connections): Promise<void> {
+async function stopListening(
+  server: Listener,
+  connections: Connections,
+  onClosed: () => void,
+): Promise<void> {
   await new Promise(setImmediate);
-  const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
+  NetServer.prototype.close.call(server, onClosed);
   connections.goAway();
-  await closed;
 }

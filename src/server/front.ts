@@ -167,10 +167,13 @@ export class Front {
     return this.#profiles;
   }
 
-  /** Lets threads serve in place of this listener, which keeps the connections that it has. */
-  handOver(threads: ServingThreadsOfServer): void {
+  /**
+   * Lets threads serve in place of this listener, which keeps the connections that it has. Resolves when all new ones are the
+   * threads': the server is not ready before, because a connection that this listener does not accept any more is reset.
+   */
+  async handOver(threads: ServingThreadsOfServer): Promise<void> {
     this.#threads = threads;
-    this.#http?.leave().catch((error: unknown) => this.#logger.error('the listener', error));
+    await this.#http?.leave();
   }
 
   #statusPage() {

@@ -180,7 +180,7 @@ async function startThreads(
   const pages = toPageHandler(createServerPages({ front, storage }, ofServer));
   addThreadMetrics(metrics, threads);
   await threads.begin(services);
-  front.handOver(threads);
+  await front.handOver(threads);
   return threads;
 }
 
