@@ -8,7 +8,7 @@ import { fetchPostgres, POSTGRES_VERSIONS } from './kit/postgres-version.ts';
  * `npm run test:versions [-- 22/14 24/18]`: real clients on each Node.js and PostgreSQL that are supported.
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
-const NODES: Readonly<Record<string, string>> = { '22': '22.23.3', '24': '24.21.0' };
+const NODES: Readonly<Record<string, string>> = { '22.15': '22.15.0', '22': '22.23.3', '24': '24.21.0' };
 
 const CLIENTS = ['kubectl', 'kubectl-33', 'helm', 'javascript-client', 'python'];
 const ARGUMENTS = [

@@ -59,6 +59,7 @@ test('tokens without an end have no expiry, others one in whole seconds', () => 
     clusterIpRanges: '10.0.0.0/24',
     podNetwork: '',
     dnsDomain: 'd',
+    version: 'v1.31.0',
   };
   const secretOf = (expiresAt: Date | undefined) =>
     kubeadmObjects(cluster, { token: 'abcdef.0123456789abcdef', expiresAt }, { kubeProxy: false }).find(

@@ -27,7 +27,8 @@ let output: string;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  cluster = await startCluster(database.url, [...FLAGS, '--enable-bootstrap-token-auth']);
+  const flags = [...FLAGS, '--enable-bootstrap-token-auth', '--emulated-version=1.36'];
+  cluster = await startCluster(database.url, flags);
   const made = await configure('--apply', '--with-kube-proxy', '--pod-network-cidr=10.244.0.0/16');
   expect(made.code, made.stderr).toBe(0);
   output = made.stdout;
@@ -69,7 +70,7 @@ test('a node joins by the printed line, registers, keeps its lease, and renews i
   const read = (name: string) =>
     node.send(bootstrap, 'GET', `/api/v1/namespaces/kube-system/configmaps/${name}?timeout=10s`);
   const kubeadm = parse((await read('kubeadm-config')).json.data.ClusterConfiguration);
-  expect(kubeadm).toMatchObject({ kind: 'ClusterConfiguration', kubernetesVersion: 'v1.31.0' });
+  expect(kubeadm).toMatchObject({ kind: 'ClusterConfiguration', kubernetesVersion: 'v1.36.0' });
   expect(kubeadm.networking).toEqual({
     dnsDomain: 'cluster.local',
     serviceSubnet: '10.0.0.0/24',

@@ -18,7 +18,7 @@ const note = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /**
  * `kubeadm-config [--apply]`: prints what `kubeadm join` reads, for `kubectl apply -f -`, or writes it to the cluster and looks at
- * it as a joining node does. Ends with the line to type on the node.
+ * it as a joining node does. Asks the server for its version. Ends with the line to type on the node.
  * @throws UsageError, or Error with a message of one line
  */
 export async function configureKubeadm(args: readonly string[]): Promise<void> {
@@ -36,18 +36,30 @@ export async function configureKubeadm(args: readonly string[]): Promise<void> {
     );
   const { token, tokenTtlMs } = options;
   const expiresAt = tokenTtlMs === 0 ? undefined : new Date(Date.now() + tokenTtlMs);
-  const objects = kubeadmObjects({ ...options, endpoint, ca }, { token, expiresAt }, options);
+  const client = new ClusterClient(server);
+  const version = await versionOf(client);
+  const objects = kubeadmObjects({ ...options, endpoint, ca, version }, { token, expiresAt }, options);
   const command = joinCommand(endpoint, token, ca);
   if (!options.apply) {
     for (const object of objects) tell(`---\n${stringify(object).trimEnd()}`);
     note(`\nafter kubectl apply -f - of the above, on each node:\n\n  ${command}\n`);
     return;
   }
-  const client = new ClusterClient(server);
   for (const object of objects) await client.apply(object);
   await checkAsNode(client, token);
   const validity = expiresAt === undefined ? 'for ever' : `until ${expiresAt.toISOString().slice(0, 16)}Z`;
   tell(`wrote ${objects.length} objects; on each node, ${validity}:\n\n  ${command}\n`);
+}
+
+/**
+ * `v1.36.0`, without the build behind it. kubeadm joins clusters of its own minor version and of the one before.
+ * @throws Error when the server does not say it
+ */
+async function versionOf(client: ClusterClient): Promise<string> {
+  const { code, object } = await client.get({ as: 'admin' }, '/version');
+  const [version = ''] = typeof object.gitVersion === 'string' ? object.gitVersion.split('+') : [];
+  if (code === 200 && version !== '') return version;
+  throw new Error(`the server does not say its version: ${messageOf(object, code)}`);
 }
 
 function authorityOf({ ca }: RemoteServer, kubeconfig: string): string {

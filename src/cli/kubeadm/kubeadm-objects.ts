@@ -3,7 +3,6 @@ import type { ApiObject } from '../../api/object-meta.ts';
 import type { ConfigMap, Secret } from '../../api/types/core/v1.ts';
 import type { PolicyRule, RoleRef, Subject } from '../../api/types/rbac/v1.ts';
 import { formatIp, networkBytes, parseCidr } from '../../object/ip.ts';
-import { VERSION } from '../../version.ts';
 
 /** What `kubeadm join` reads, and may read (Kubernetes: cmd/kubeadm/app/phases). */
 
@@ -18,6 +17,8 @@ interface JoinedCluster {
   /** '' for none. */
   readonly podNetwork: string;
   readonly dnsDomain: string;
+  /** `v1.36.0` */
+  readonly version: string;
 }
 
 /** A bootstrap token, `id.secret`. Without an expiry it is good for ever. */
@@ -95,13 +96,17 @@ const clusterInfo = ({ endpoint, ca }: JoinedCluster): ConfigMap =>
     }),
   });
 
-const [KUBERNETES_VERSION = ''] = VERSION.gitVersion.split('+');
-
-const clusterConfiguration = ({ endpoint, clusterIpRanges, podNetwork, dnsDomain }: JoinedCluster) => ({
+const clusterConfiguration = ({
+  endpoint,
+  clusterIpRanges,
+  podNetwork,
+  dnsDomain,
+  version,
+}: JoinedCluster) => ({
   apiVersion: 'kubeadm.k8s.io/v1beta4',
   kind: 'ClusterConfiguration',
   clusterName: 'kubernetes',
-  kubernetesVersion: KUBERNETES_VERSION,
+  kubernetesVersion: version,
   controlPlaneEndpoint: endpoint,
   certificatesDir: PKI,
   imageRepository: 'registry.k8s.io',
