@@ -48,25 +48,25 @@ test('unknown and repeated fields: dropped in silence, reported one by one, or r
         .slice(1)
         .map((one) => one.replace(/, $/, '')),
     ).toEqual([
+      '"duplicate field \\"data.a\\""',
       '"unknown field \\"dat\\""',
       '"unknown field \\"metadatas\\""',
-      '"duplicate field \\"data.a\\""',
     ]);
   }
   const strict = await send('strict', 'Strict');
   expect(strict).toMatchObject({ code: 400, json: { reason: 'BadRequest' } });
   expect(strict.json.message).toContain(
-    'strict decoding error: unknown field "dat", unknown field "metadatas", duplicate field "data.a"',
+    'strict decoding error: duplicate field "data.a", unknown field "dat", unknown field "metadatas"',
   );
   expect((await cluster.request('POST', `${MAPS}?fieldValidation=Loose`, {})).code).toBe(422);
   const yaml = await cluster.request(
     'POST',
     `${MAPS}?fieldValidation=Strict`,
-    'metadata: {name: from-yaml}\ndata: {a: x, a: z}\nextra: 1\n',
+    'metadata: {name: from-yaml}\ndata: {a: x, a: z}\nextra: 1\nearly: 2\n',
     { 'content-type': 'application/yaml' },
   );
   expect(yaml.json.message).toContain(
-    'strict decoding error: yaml: unmarshal errors:\n  line 2: key "a" already set in map, unknown field "extra"',
+    'strict decoding error: yaml: unmarshal errors:\n  line 2: key "a" already set in map, unknown field "early", unknown field "extra"',
   );
 });
 
