@@ -384,6 +384,16 @@ test('what becomes of dependents is written down as finalizers', async () => {
   expect((await cluster.request('DELETE', `${MAPS}/f5?propagationPolicy=Never`)).code).toBe(422);
 });
 
+test('a deletion of jobs that does not mention their pods is warned, whatever becomes of it', async () => {
+  const jobs = '/apis/batch/v1/namespaces/default/jobs';
+  const warningOf = async (path: string): Promise<unknown> =>
+    (await cluster.request('DELETE', `${jobs}${path}`)).headers.warning;
+  for (const path of ['', '/none', '/none?dryRun=All'])
+    expect(String(await warningOf(path))).toContain('child pods are preserved by default');
+  for (const said of ['propagationPolicy=Background', 'orphanDependents=true'])
+    for (const path of ['', '/none']) expect(await warningOf(`${path}?${said}`)).toBeUndefined();
+});
+
 test('a placed pod gets its time to end, which can only be shortened; another goes at once', async () => {
   await cluster.request('POST', PODS, pod('placed', { nodeName: 'n', terminationGracePeriodSeconds: 40 }));
   const first = await cluster.request('DELETE', `${PODS}/placed`);
