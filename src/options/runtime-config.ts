@@ -73,7 +73,7 @@ export function parseRuntimeConfig(
 
 /**
  * Versions that Kubernetes knows and does not serve: older ones, and those of reviews that it sends. kube-apiserver accepts
- * them, whatever resource is named with them, and they have no effect.
+ * them, and any resource named with them. They have no effect.
  */
 const NEVER_SERVED: ReadonlySet<string> = new Set([
   'admission.k8s.io/v1',

@@ -384,7 +384,7 @@ test('what becomes of dependents is written down as finalizers', async () => {
   expect((await cluster.request('DELETE', `${MAPS}/f5?propagationPolicy=Never`)).code).toBe(422);
 });
 
-test('a deletion of jobs that does not mention their pods is warned, whatever becomes of it', async () => {
+test('a deletion of jobs that does not mention their pods is warned, even one that fails', async () => {
   const jobs = '/apis/batch/v1/namespaces/default/jobs';
   const warningOf = async (path: string): Promise<unknown> =>
     (await cluster.request('DELETE', `${jobs}${path}`)).headers.warning;
