@@ -1,14 +1,8 @@
 import type { JsonValue } from '../api/object-meta.ts';
-import {
-  joinPath,
-  MAX_DEPTH,
-  MAX_PROBLEMS,
-  MAX_VALUES,
-  tooDeep,
-  tooManyValues,
-} from '../object/document-limits.ts';
+import { MAX_DEPTH, MAX_VALUES, tooDeep, tooManyValues } from '../object/document-limits.ts';
 import { hasLongInteger, parseAsWritten, parseExactly, parsePlainly } from '../object/exact-json.ts';
 import { jsonSyntaxError } from '../object/json-syntax-error.ts';
+import { endOfString, findRepeatedKeys } from './json-fields.ts';
 
 /**
  * Reads a JSON document and finds fields that appear twice, which JSON.parse accepts silently. A first scan compares hashes of
@@ -113,13 +107,6 @@ const isDigit = (byte: number | undefined): boolean => byte !== undefined && byt
 /** A key with an escape must be unescaped before it can be compared, which takes as long as several other keys. */
 const ESCAPED_KEY_VALUES = 3;
 
-/** The closing quote of a string whose text begins at `from`. */
-function endOfString(bytes: Buffer, from: number): number {
-  let at = from;
-  while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
-  return at;
-}
-
 /** Few documents need more; a longer array is not kept for the next document. */
 const KEPT_HASHES = 1024;
 /** Up to this many keys are compared each with each; of more, the hashes are sorted first. */
@@ -183,76 +170,3 @@ class OpenKeys {
 
 /** One for all scans, which follow one another. */
 const openKeys = new OpenKeys();
-
-/** An object or list that is open. */
-interface Frame {
-  readonly path: string;
-  /** Undefined in a list. */
-  readonly keys: Set<string> | undefined;
-  index: number;
-  key: string;
-}
-
-/**
- * Walks valid JSON and names each field seen twice, every path once and {@link MAX_PROBLEMS} of them (Kubernetes:
- * sigs.k8s.io/json, saveStrictError). Only for documents that seem to have one.
- */
-function findRepeatedKeys(json: Buffer): string[] {
-  const found = new Set<string>();
-  const frames: Frame[] = [];
-  for (let at = 0; at < json.length && found.size < MAX_PROBLEMS; at += 1) {
-    const frame = frames.at(-1);
-    switch (json[at]) {
-      case QUOTE: {
-        const end = endOfString(json, at + 1);
-        if (frame?.keys !== undefined && isKey(json, end + 1)) noteKey(frame, keyOf(json, at, end), found);
-        at = end;
-        break;
-      }
-      case COMMA:
-        if (frame !== undefined) frame.index += 1;
-        break;
-      case OPEN_OBJECT:
-        frames.push({ path: pathOf(frame), keys: new Set(), index: 0, key: '' });
-        break;
-      case OPEN_LIST:
-        frames.push({ path: pathOf(frame), keys: undefined, index: 0, key: '' });
-        break;
-      case CLOSE_OBJECT:
-      case CLOSE_LIST:
-        frames.pop();
-        break;
-      default:
-    }
-  }
-  return [...found];
-}
-
-function noteKey(frame: Frame, key: string, found: Set<string>): void {
-  frame.key = key;
-  if (frame.keys?.has(key) === true) found.add(pathOf(frame));
-  frame.keys?.add(key);
-}
-
-/** The path of the frame's value: `spec.containers[0].image`. */
-function pathOf(frame: Frame | undefined): string {
-  if (frame === undefined) return '';
-  const { path, keys, index, key } = frame;
-  if (keys === undefined) return joinPath(path, `[${index}]`);
-  return joinPath(path, path === '' ? key : `.${key}`);
-}
-
-function keyOf(json: Buffer, from: number, end: number): string {
-  const text = json.toString('utf8', from + 1, end);
-  return text.includes('\\') ? JSON.parse(`"${text}"`) : text;
-}
-
-/** Whether a colon is next. */
-function isKey(json: Buffer, from: number): boolean {
-  let at = from;
-  while (isSpace(json[at])) at += 1;
-  return json[at] === COLON;
-}
-
-const isSpace = (byte: number | undefined): boolean =>
-  byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;

@@ -125,10 +125,6 @@ export function yamlRepeatedKeys(root: unknown, lines: LineCounter): string[] {
   return found;
 }
 
-/** The same for JSON, of which only the paths are known. The line is a guess: JSON is mostly written in one line. */
-export const jsonRepeatedKeys = (paths: readonly string[]): string[] =>
-  paths.map((path) => `line 1: key ${goQuote(path.slice(path.lastIndexOf('.') + 1))} already set in map`);
-
 const HEAD = 'yaml: unmarshal errors:';
 
 /** One error, as Kubernetes has it. */

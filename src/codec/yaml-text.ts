@@ -9,10 +9,11 @@ import {
   tooManyValues,
 } from '../object/document-limits.ts';
 import { toExact } from '../object/exact-json.ts';
+import { repeatedKeyLines } from './json-fields.ts';
 import { type ParsedDocument, parseJsonText } from './json-text.ts';
 import { readBlockYaml } from './yaml/block-reader.ts';
 import { answerFor, nestsTooDeep, parseAsJson } from './yaml-aside.ts';
-import { jsonRepeatedKeys, yamlRepeatedKeys, yamlSyntaxError, yamlValueError } from './yaml-problems.ts';
+import { yamlRepeatedKeys, yamlSyntaxError, yamlValueError } from './yaml-problems.ts';
 
 /**
  * Reads YAML as Kubernetes does: YAML 1.1 rules for scalars (yes, no, on, off, octal), keys become strings, one document.
@@ -25,10 +26,10 @@ export function parseYamlText(bytes: Buffer): ParsedDocument {
   switch (answer?.kind) {
     case undefined: {
       const document = parseAsJson(bytes);
-      return document === undefined ? parseAsYaml(bytes) : fromJson(document);
+      return document === undefined ? parseAsYaml(bytes) : fromJson(document, bytes);
     }
     case 'json':
-      return fromJson(answer.document);
+      return fromJson(answer.document, bytes);
     case 'read':
       return {
         value: parseJsonText(Buffer.from(answer.json)).value,
@@ -92,9 +93,9 @@ function withDigits(tag: Tags[number]): Tags[number] {
 }
 
 /** JSON that was sent as YAML: its problems get the words for YAML. */
-const fromJson = ({ value, duplicates }: ParsedDocument): ParsedDocument => ({
+const fromJson = ({ value, duplicates }: ParsedDocument, bytes: Buffer): ParsedDocument => ({
   value,
-  duplicates: jsonRepeatedKeys(duplicates),
+  duplicates: duplicates.length === 0 ? [] : repeatedKeyLines(bytes),
   fresh: true,
 });
 

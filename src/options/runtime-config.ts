@@ -71,6 +71,35 @@ export function parseRuntimeConfig(
   };
 }
 
+/**
+ * Versions that Kubernetes knows and does not serve: older ones, and those of reviews that it sends. kube-apiserver accepts
+ * them, and any resource named with them. They have no effect.
+ */
+const NEVER_SERVED: ReadonlySet<string> = new Set([
+  'admission.k8s.io/v1',
+  'admission.k8s.io/v1beta1',
+  'apps/v1beta1',
+  'apps/v1beta2',
+  'authorization.k8s.io/v1beta1',
+  'batch/v1beta1',
+  'discovery.k8s.io/v1beta1',
+  'events.k8s.io/v1beta1',
+  'extensions/v1beta1',
+  'imagepolicy.k8s.io/v1alpha1',
+  'node.k8s.io/v1alpha1',
+  'node.k8s.io/v1beta1',
+  'policy/v1beta1',
+  'rbac.authorization.k8s.io/v1alpha1',
+  'rbac.authorization.k8s.io/v1beta1',
+  'scheduling.k8s.io/v1beta1',
+]);
+
+/** The same, up to Kubernetes 1.35. */
+const NEVER_SERVED_BEFORE_1_36: ReadonlySet<string> = new Set(['autoscaling/v2beta1', 'autoscaling/v2beta2']);
+
+const isNeverServed = (version: string, minor: Minor): boolean =>
+  NEVER_SERVED.has(version) || (minor < 36 && NEVER_SERVED_BEFORE_1_36.has(version));
+
 /** The core group by its path, and with anything behind its version: kube-apiserver reads all of these as v1. */
 const CORE = /^(?:api\/)?v1(?:\/|$)/;
 
@@ -82,6 +111,7 @@ function knownKey(written: string, flag: string, { minor, acceptsLater = false }
   const version = canonicalApiVersion(apiVersion);
   const known = builtInResources(minor);
   const versions = versionsOf(known);
+  if (isNeverServed(version, minor)) return key;
   if (versions.includes(version)) return knownResource(version, resource, { known, flag });
   const isOfOtherVersion = versionsOf(EVERY_RESOURCE).includes(version);
   if (isOfOtherVersion && acceptsLater)

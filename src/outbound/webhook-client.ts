@@ -42,6 +42,8 @@ const UNAUTHORIZED = 401;
 
 interface Connection {
   readonly url: URL;
+  /** Whether the agent reaches other servers too; a dial is for this one. */
+  readonly reachesOthers: boolean;
   readonly authorization: string | undefined;
   readonly agent: HttpAgent | SecureAgent;
 }
@@ -60,12 +62,12 @@ export class WebhookClient {
     this.#connection = connect(read());
   }
 
-  /** Resolves with an answer of any code; redirects are answers and not followed. @throws Error without an answer */
+  /** Resolves with an answer of any code; follows redirects of a POST, 307 and 308. @throws Error without an answer */
   async post(body: Buffer, options: PostOptions): Promise<Answer> {
     this.#connection ??= connect(this.#read());
     const connection = this.#connection;
     try {
-      const answer = await exchangeFreshly(connection, body, options);
+      const answer = await exchangeToTheEnd(connection, body, options);
       if (answer.code === UNAUTHORIZED) this.#leave(connection);
       return answer;
     } catch (error) {
@@ -95,8 +97,8 @@ export class WebhookClient {
 function connect(server: RemoteServer): Connection {
   const { ca, certificate, key, serverName, insecureSkipVerify, authorization, dial } = server;
   const url = new URL(server.url);
-  if (url.protocol === 'http:')
-    return { url, authorization, agent: createHttpAgent({ keepAlive: true }, dial) };
+  const base = { url, authorization, reachesOthers: dial === undefined };
+  if (url.protocol === 'http:') return { ...base, agent: createHttpAgent({ keepAlive: true }, dial) };
   const agent = new SecureAgent(
     {
       keepAlive: true,
@@ -107,13 +109,57 @@ function connect(server: RemoteServer): Connection {
     },
     dial,
   );
-  return { url, authorization, agent };
+  return { ...base, agent };
+}
+
+/** Go's limit (net/http, defaultCheckRedirect). */
+const MAX_REQUESTS = 10;
+
+/**
+ * Follows redirects that repeat the POST, as Go's client does (net/http, redirectBehavior). Those that the connection cannot
+ * follow are answers.
+ */
+async function exchangeToTheEnd(connection: Connection, body: Buffer, options: PostOptions): Promise<Answer> {
+  const endMs = performance.now() + options.timeoutMs;
+  const url = new URL(connection.url);
+  if (options.query !== undefined) url.search = options.query;
+  let next: Connection = { ...connection, url };
+  for (let requests = 1; ; requests += 1) {
+    const { location, ...answer } = await exchangeFreshly(next, body, { ...options, endMs });
+    const redirected = redirect(next, location);
+    if (redirected === undefined) return answer;
+    if (requests === MAX_REQUESTS) throw new Error(`stopped after ${MAX_REQUESTS} redirects`);
+    next = redirected;
+  }
+}
+
+/** The credentials are for one host, so another gets none. Undefined: the redirect, if there is one, is not followed. */
+function redirect(connection: Connection, location: string | undefined): Connection | undefined {
+  const { url: from, reachesOthers, authorization } = connection;
+  const url = location === undefined ? null : URL.parse(location, from.href);
+  if (url === null || url.protocol !== from.protocol) return undefined;
+  if (url.host !== from.host && !reachesOthers) return undefined;
+  return { ...connection, url, authorization: url.host === from.host ? authorization : undefined };
 }
 
 /** The server ended an idle connection just as it was used again; the request itself did not fail. */
 class StaleConnection extends Error {}
 
-async function exchangeFreshly(connection: Connection, body: Buffer, options: PostOptions): Promise<Answer> {
+interface ExchangeOptions extends PostOptions {
+  /** When the time is up, by performance.now. */
+  readonly endMs: number;
+}
+
+interface Exchanged extends Answer {
+  /** Where a 307 or 308 leads. */
+  readonly location: string | undefined;
+}
+
+async function exchangeFreshly(
+  connection: Connection,
+  body: Buffer,
+  options: ExchangeOptions,
+): Promise<Exchanged> {
   for (;;) {
     try {
       return await exchange(connection, body, options);
@@ -128,13 +174,12 @@ const isReset = ({ code = '' }: NodeJS.ErrnoException): boolean => code === 'ECO
 function exchange(
   { url, authorization, agent }: Connection,
   body: Buffer,
-  options: PostOptions,
-): Promise<Answer> {
+  options: ExchangeOptions,
+): Promise<Exchanged> {
   const send = url.protocol === 'http:' ? httpRequest : httpsRequest;
   return new Promise((resolve, reject) => {
     const request: ClientRequest = send(url, {
       method: 'POST',
-      ...(options.query === undefined ? {} : { path: `${url.pathname}?${options.query}` }),
       agent,
       signal: options.signal,
       headers: {
@@ -146,7 +191,8 @@ function exchange(
         ...(options.traceparent === undefined ? {} : { traceparent: options.traceparent }),
       },
     });
-    const timer = setTimeout(() => request.destroy(new AnswerTimeout(options.timeoutMs)), options.timeoutMs);
+    const leftMs = Math.max(0, options.endMs - performance.now());
+    const timer = setTimeout(() => request.destroy(new AnswerTimeout(options.timeoutMs)), leftMs);
     request.once('close', () => clearTimeout(timer));
     request.once('response', (response) => readAnswer(request, response, options).then(resolve, reject));
     // The listener stays, because the connection may break after its answer, which is no failure.
@@ -157,12 +203,16 @@ function exchange(
   });
 }
 
+/** Codes of redirects that repeat the request. */
+const REPEATED: ReadonlySet<number> = new Set([307, 308]);
+
 function readAnswer(
   request: ClientRequest,
   response: IncomingMessage,
   { maxAnswerBytes }: PostOptions,
-): Promise<Answer> {
+): Promise<Exchanged> {
   const code = response.statusCode ?? 0;
+  const location = REPEATED.has(code) ? response.headers.location : undefined;
   const contentType = response.headers['content-type'] ?? '';
   const most = maxAnswerBytes === 0 ? MAX_IDLE_BYTES : maxAnswerBytes;
   return new Promise((resolve, reject) => {
@@ -178,7 +228,7 @@ function readAnswer(
       request.destroy();
     });
     response.on('error', reject);
-    response.once('end', () => resolve({ code, body: Buffer.concat(chunks), contentType }));
-    if (maxAnswerBytes === 0) resolve({ code, body: Buffer.alloc(0), contentType });
+    response.once('end', () => resolve({ code, body: Buffer.concat(chunks), contentType, location }));
+    if (maxAnswerBytes === 0) resolve({ code, body: Buffer.alloc(0), contentType, location });
   });
 }

@@ -89,6 +89,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
    * background.
    */
   readonly defaultPropagation?: 'orphan' | 'unsupported';
+  /** The warning for a DELETE that does not say what becomes of the dependents. */
+  readonly propagationWarning?: string;
   /** The object expires --event-ttl after its last write. */
   readonly expires?: boolean;
 }

@@ -3,6 +3,7 @@ import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
 import { badRequest, type StatusError } from '../api/status.ts';
 import { type Decoded, type DecodeOptions, decodeObject } from '../codec/decode.ts';
 import { DecodeError, MalformedMessage } from '../codec/decode-error.ts';
+import { inOrderOfKeys, strictProblems, unknownField } from '../codec/json-fields.ts';
 import type { ParsedDocument } from '../codec/json-text.ts';
 import { bodyFormat, type Format } from '../codec/negotiate.ts';
 import { parseBytes } from '../codec/wire-formats.ts';
@@ -36,6 +37,8 @@ interface DocumentToDecode extends DecodeOptions, Omit<ParsedDocument, 'fresh'> 
   readonly refusal: Refusal;
   /** For custom resources (CustomDecodeOptions). */
   readonly keepsNulls?: boolean;
+  /** The JSON of the value, whose order strict validation reports problems in. */
+  readonly json?: Buffer;
   /** Further problems for strict validation, in words. */
   readonly problems?: readonly string[];
 }
@@ -125,7 +128,7 @@ function readDocument(bytes: Buffer, format: Format, expected: Expected): Docume
   try {
     const document = parseBytes(bytes, format, expected.schema);
     if (format !== 'yaml' || document.duplicates.length === 0)
-      return { ...asWritten(document, expected), refusal };
+      return { ...asWritten(document, expected), refusal, ...(format === 'json' ? { json: bytes } : {}) };
     return { ...document, refusal, duplicates: [], problems: [repeatedKeysError(document.duplicates)] };
   } catch (error) {
     if (error instanceof SyntaxError)
@@ -155,13 +158,21 @@ export function toObject(
   const { refusal } = document;
   const value = checkType(document.value, expected, refusal);
   const { object, unknown } = decodeAs(value, expected, document);
-  const ofSchema = unknown.map((path) => `unknown field "${path}"`);
-  const repeated = document.duplicates.map((path) => `duplicate field "${path}"`);
-  // Unknown fields of a custom resource are reported after repeated ones.
-  const rest = expected.custom === undefined ? [...ofSchema, ...repeated] : [...repeated, ...ofSchema];
-  const problems = [...(document.problems ?? []), ...rest];
+  const problems = [...(document.problems ?? []), ...fieldProblems(document, unknown, expected)];
   if (problems.length > 0) report(request, problems, validation, (why) => refusal(why, value));
   return withType(object, expected, value);
+}
+
+function fieldProblems(
+  { duplicates, json }: DocumentToDecode,
+  unknown: readonly string[],
+  { custom }: Expected,
+): string[] {
+  if (unknown.length + duplicates.length === 0) return [];
+  if (custom === undefined && json !== undefined) return strictProblems(json, unknown);
+  const repeated = duplicates.map((path) => `duplicate field "${path}"`);
+  const sorted = custom === undefined ? inOrderOfKeys(unknown) : unknown;
+  return [...repeated, ...sorted.map(unknownField)];
 }
 
 /** Accepts null as an empty object. @throws StatusError */

@@ -29,6 +29,7 @@ export async function remove(call: VerbCall): Promise<ApiResponse> {
   const { definition } = call.served;
   const form = formFor(call);
   const options = await readDeleteOptions(call);
+  warnOfDefault(call, options);
   const { name } = request.target;
   const removed = await context.writer
     .remove(toRemovalCall(call, options), name, options)
@@ -39,6 +40,16 @@ export async function remove(call: VerbCall): Promise<ApiResponse> {
   const { group, resource } = definition;
   const details = { name, ...(group === '' ? {} : { group }), kind: resource, uid: uidOf(removed.json) };
   return successResponse(call, { ...SUCCESS, details });
+}
+
+/** Warns before the deletion is tried, so that failures and dry runs have the warning too. */
+function warnOfDefault(
+  { request, served }: VerbCall,
+  { propagationPolicy, orphanDependents }: DeleteOptions,
+): void {
+  const warning = served.definition.strategy.propagationWarning;
+  if (warning !== undefined && propagationPolicy === undefined && orphanDependents === undefined)
+    request.warn(warning);
 }
 
 const UNSAFE = 'ignoreStoreReadErrorWithClusterBreakingPotential';
@@ -68,6 +79,7 @@ export async function removeCollection(call: VerbCall): Promise<ApiResponse> {
   checkListOptions(selection);
   refuseAsOf(call.request.query);
   const options = await readDeleteOptions(call);
+  warnOfDefault(call, options);
   const page = await readPage(call, selection);
   await workInBatches(page.entries, {
     workers: context.deleteCollectionWorkers,

@@ -66,6 +66,13 @@ f: {<<: *d, <<: *d}
 
 test('JSON that is sent as YAML is reported in the same words', () => {
   expect(repeated('{"a":{"b":1,"b":2}}')).toEqual(['line 1: key "b" already set in map']);
+  const lines = '{\n "a": 1,\n "a": {\n  "b.c": 1,\n  "b.c":\n   2,\n  "b.c": "a" },\n "a": []\n}\n';
+  expect(repeated(lines)).toEqual([
+    'line 6: key "b.c" already set in map',
+    'line 7: key "b.c" already set in map',
+    'line 3: key "a" already set in map',
+    'line 8: key "a" already set in map',
+  ]);
 });
 
 test('of five hundred repeated keys, a hundred are reported', () => {

@@ -75,6 +75,7 @@ test.each([
   [['--runtime-config=api/betas=true'], 'there is no API version "api/betas": did you mean api/beta?'],
   [['--runtime-config=batch/v2=true'], 'there is no API version "batch/v2": did you mean batch/v1?'],
   [['--runtime-config=widgets.example.com/v1'], 'a key is such as v1, apps/v1 or api/beta'],
+  [['--runtime-config=autoscaling/v2beta2', '--emulated-version=1.36'], 'no API version'],
   [['--runtime-config=constructor'], 'there is no API version "constructor"'],
   [['--runtime-config=apps/v1/deployment=false'], 'has no resource "deployment": did you mean deployments?'],
   [['--runtime-config=batch/v1/Job'], 'has no resource "Job": did you mean jobs?'],
@@ -144,6 +145,17 @@ test.each<[key: string, group: string, isOn: boolean]>([
 ])('runtime-config: %s sets a version', (key, group, isOn) => {
   const { runtimeConfig } = parseOptions([`--runtime-config=${key},api/legacy=false`]).api;
   expect(runtimeConfig.isEnabled({ group, version: 'v1' }, !isOn)).toBe(isOn);
+});
+
+test.each([
+  ['discovery.k8s.io/v1beta1', 36],
+  ['extensions/v1beta1/deployments=true', 31],
+  ['policy/v1beta1=false', 36],
+  ['autoscaling/v2beta2', 35],
+])('runtime-config: %s is known to Kubernetes 1.%i, without being served', (key, minor) => {
+  const args = [`--runtime-config=${key}`, `--emulated-version=1.${minor}`];
+  const { resources } = parseOptions(args).api;
+  expect(resources).toEqual(parseOptions(args.slice(1)).api.resources);
 });
 
 test('runtime-config: a resource named wins over its version', () => {

@@ -42,6 +42,41 @@ test('a post brings the answer and its code, with the credentials of the file, o
   expect(first?.socket).toBe(second?.socket);
 });
 
+test('a redirect that repeats the post is followed with its body, nine times; any other is an answer', async () => {
+  connect({}, { token: 'secret' });
+  const redirectWith =
+    (code: number, times: number): typeof accept =>
+    (_request, response) => {
+      const isLast = webhook.requests.length > times;
+      response.writeHead(isLast ? 200 : code, isLast ? {} : { location: '/moved?x=1' }).end('done');
+    };
+  for (const code of [307, 308]) {
+    webhook.requests.length = 0;
+    webhook.received.length = 0;
+    webhook.respond = redirectWith(code, 9);
+    expect(await post({ query: 'timeout=2s' })).toMatchObject({ code: 200, body: Buffer.from('done') });
+    expect(webhook.received).toEqual(Array.from({ length: 10 }, () => ({ a: 1 })));
+    expect(webhook.requests.map(({ url }) => url).slice(0, 2)).toEqual(['/events?timeout=2s', '/moved?x=1']);
+    expect(webhook.requests.at(-1)).toMatchObject({
+      method: 'POST',
+      headers: { authorization: 'Bearer secret' },
+    });
+    webhook.respond = redirectWith(code, 100);
+    await expect(post()).rejects.toThrow('stopped after 10 redirects');
+  }
+  webhook.respond = redirectWith(302, 100);
+  expect((await post()).code).toBe(302);
+});
+
+test('a redirect to another server takes no credentials along', async () => {
+  connect({ 'certificate-authority-data': undefined, 'insecure-skip-tls-verify': true }, { token: 'secret' });
+  await using other = await startWebhook();
+  webhook.respond = (_request, response) => void response.writeHead(307, { location: other.url }).end();
+  expect((await post()).code).toBe(200);
+  expect(other.received).toEqual([{ a: 1 }]);
+  expect(other.requests[0]?.headers).not.toHaveProperty('authorization');
+});
+
 test('a server whose certificate another authority signed gets nothing', async () => {
   connect({ 'certificate-authority-data': undefined });
   await expect(post()).rejects.toThrow(/certificate/);

@@ -116,12 +116,18 @@ export function planDeletion(
     beginDeletion(object, toTimestamp(now));
     return { kind: 'mark', object };
   }
+  const isHeldBack = definition.strategy.heldBack?.(object) === true;
+  if (isHeldBack && object.metadata.deletionTimestamp !== undefined) return { kind: 'pending' };
   const graceful = planGrace(definition, object, options, now);
   if (graceful === 'pending') return { kind: 'pending' };
   if (collects) setCollectorFinalizers(definition, object, options);
   const isHeld = hasFinalizers(definition, object);
   if (graceful === 'now' && !isHeld) return { kind: 'remove', object };
-  if (graceful === 'now') markDeleting(object, now);
+  if (graceful === 'now') {
+    markDeleting(object, now);
+    // Kubernetes' namespaces get a time and nothing else (registry/core/namespace/storage, Delete).
+    if (!isHeldBack) object.metadata.deletionGracePeriodSeconds = 0;
+  }
   definition.strategy.prepareForDelete?.(object);
   return { kind: 'mark', object };
 }
@@ -175,7 +181,6 @@ function markDeleting({ metadata }: ApiObject, now: Date): void {
   }
   const at = metadata.deletionTimestamp;
   if (at === undefined || Date.parse(at) > now.getTime()) metadata.deletionTimestamp = toTimestamp(now);
-  metadata.deletionGracePeriodSeconds = 0;
 }
 
 /**

@@ -48,25 +48,25 @@ test('unknown and repeated fields: dropped in silence, reported one by one, or r
         .slice(1)
         .map((one) => one.replace(/, $/, '')),
     ).toEqual([
+      '"duplicate field \\"data.a\\""',
       '"unknown field \\"dat\\""',
       '"unknown field \\"metadatas\\""',
-      '"duplicate field \\"data.a\\""',
     ]);
   }
   const strict = await send('strict', 'Strict');
   expect(strict).toMatchObject({ code: 400, json: { reason: 'BadRequest' } });
   expect(strict.json.message).toContain(
-    'strict decoding error: unknown field "dat", unknown field "metadatas", duplicate field "data.a"',
+    'strict decoding error: duplicate field "data.a", unknown field "dat", unknown field "metadatas"',
   );
   expect((await cluster.request('POST', `${MAPS}?fieldValidation=Loose`, {})).code).toBe(422);
   const yaml = await cluster.request(
     'POST',
     `${MAPS}?fieldValidation=Strict`,
-    'metadata: {name: from-yaml}\ndata: {a: x, a: z}\nextra: 1\n',
+    'metadata: {name: from-yaml}\ndata: {a: x, a: z}\nextra: 1\nearly: 2\n',
     { 'content-type': 'application/yaml' },
   );
   expect(yaml.json.message).toContain(
-    'strict decoding error: yaml: unmarshal errors:\n  line 2: key "a" already set in map, unknown field "extra"',
+    'strict decoding error: yaml: unmarshal errors:\n  line 2: key "a" already set in map, unknown field "early", unknown field "extra"',
   );
 });
 
@@ -382,6 +382,16 @@ test('what becomes of dependents is written down as finalizers', async () => {
   const both = await cluster.request('DELETE', `${MAPS}/f5?orphanDependents=true&propagationPolicy=Orphan`);
   expect(both.code).toBe(422);
   expect((await cluster.request('DELETE', `${MAPS}/f5?propagationPolicy=Never`)).code).toBe(422);
+});
+
+test('a deletion of jobs that does not mention their pods is warned, even one that fails', async () => {
+  const jobs = '/apis/batch/v1/namespaces/default/jobs';
+  const warningOf = async (path: string): Promise<unknown> =>
+    (await cluster.request('DELETE', `${jobs}${path}`)).headers.warning;
+  for (const path of ['', '/none', '/none?dryRun=All'])
+    expect(String(await warningOf(path))).toContain('child pods are preserved by default');
+  for (const said of ['propagationPolicy=Background', 'orphanDependents=true'])
+    for (const path of ['', '/none']) expect(await warningOf(`${path}?${said}`)).toBeUndefined();
 });
 
 test('a placed pod gets its time to end, which can only be shortened; another goes at once', async () => {

@@ -3,11 +3,13 @@ import type { ApiObject } from '../../../src/api/object-meta.ts';
 import { StatusError } from '../../../src/api/status.ts';
 import { writeStatus } from '../../../src/registry/status-view.ts';
 import { deployments } from '../../../src/resources/apps/deployment.ts';
+import { namespaces } from '../../../src/resources/core/namespace.ts';
 import { resourceOfMissing } from '../../../src/verbs/writing/change.ts';
 import {
   checkDeleteOptions,
   checkPreconditions,
   type DeleteOptions,
+  planDeletion,
 } from '../../../src/verbs/writing/deletion.ts';
 
 const OPTIONS: DeleteOptions = {
@@ -43,6 +45,23 @@ test('a failed precondition of a deletion names the kind', () => {
     /^Operation cannot be fulfilled on Deployment\.apps "web": the UID in the precondition/,
   );
   expect(details).toEqual({ name: 'web', group: 'apps', kind: 'Deployment' });
+});
+
+test('a namespace in deletion has a time but no grace period, and another deletion leaves it as it is', () => {
+  const head = { kind: 'Namespace', apiVersion: 'v1', metadata: { name: 'n', uid: 'u' } };
+  const at = { now: new Date('2026-01-01T00:00:00Z'), collects: true };
+  const namespace: ApiObject = { ...head, spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } };
+  expect(planDeletion(namespaces, namespace, OPTIONS, at)).toEqual({
+    kind: 'mark',
+    object: {
+      ...head,
+      metadata: { ...head.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
+      spec: { finalizers: ['kubernetes'] },
+      status: { phase: 'Terminating' },
+    },
+  });
+  const again = { ...OPTIONS, propagationPolicy: 'Orphan' };
+  expect(planDeletion(namespaces, namespace, again, at)).toEqual({ kind: 'pending' });
 });
 
 test('a missing workload is named after its scale', () => {

@@ -94,6 +94,8 @@ export const jobs = define<Job>({
   strategy: {
     tracksGeneration: true,
     defaultPropagation: 'orphan',
+    propagationWarning:
+      'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
     defaults: setDefaults,
     prepareForCreate: prepare,
     validate: checked(whenSpecChanged(validate)),
