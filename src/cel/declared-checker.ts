@@ -7,7 +7,7 @@ import type {
   LibraryRegistry,
   LibraryType,
 } from './library-internals.ts';
-import { literalProblem } from './literals.ts';
+import { literalProblem, writtenValue } from './literals.ts';
 import { OPTIONAL_ENTRY } from './optional-entries.ts';
 
 /** Functions of a list whose result has the type of its items. */
@@ -33,14 +33,6 @@ const isFormat = ({ op, args }: CheckedNode): boolean =>
 
 const isAlternative = ({ op, args }: CheckedNode): boolean =>
   op === 'rcall' && Array.isArray(args) && (Object.is(args[0], 'or') || Object.is(args[0], 'orValue'));
-
-/** Undefined: it has to be computed. */
-function writtenValue({ op, args }: CheckedNode): unknown {
-  if (op === 'value') return args;
-  const inner =
-    op === '-_' && typeof args === 'object' && args !== null && 'args' in args ? args.args : undefined;
-  return typeof inner === 'bigint' ? -inner : undefined;
-}
 
 const mapTypeOf = (registry: LibraryRegistry): unknown => registry.variables.get('map')?.value;
 

@@ -132,6 +132,13 @@ function replaceFirst(text: string, from: string, to: string, count: bigint): st
   return parts.reduce((joined, part, at) => joined + (at <= changed ? to : from) + part);
 }
 
+function charAt(text: string, at: bigint): string {
+  const characters = [...text];
+  const index = Number(at);
+  if (index < 0 || index > characters.length) throw new Error(`index out of range: ${at}`);
+  return characters[index] ?? '';
+}
+
 function registerFunctions(environment: Environment): Environment {
   return environment
     .registerFunction(`string.${LINEAR_MATCHES}(string): bool`, matches)
@@ -147,7 +154,7 @@ function registerFunctions(environment: Environment): Environment {
       'string.findAll(string, int): list<string>',
       (text: string, pattern: string, most: bigint) => findAll(text, pattern, Number(most)),
     )
-    .registerFunction('string.charAt(int): string', (text: string, at: bigint) => [...text][Number(at)] ?? '')
+    .registerFunction('string.charAt(int): string', charAt)
     .registerFunction('string.replace(string, string): string', (text: string, from: string, to: string) =>
       replaceFirst(text, from, to, -1n),
     )

@@ -85,7 +85,13 @@ function goTypes(text: string): string {
 
 /** The type of a program: `list` and `map` hold anything. */
 export const typeText = (type: string): string =>
-  type === 'list' ? 'list(dyn)' : type === 'map' ? 'map(dyn, dyn)' : goTypes(type);
+  type === 'null'
+    ? 'null_type'
+    : type === 'list'
+      ? 'list(dyn)'
+      : type === 'map'
+        ? 'map(dyn, dyn)'
+        : goTypes(type);
 
 const GENERIC = /\b(?:list|map|optional_type)</;
 

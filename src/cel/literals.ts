@@ -1,5 +1,6 @@
 import { RE2JS } from 're2js';
 import { errorText } from '../util/error-text.ts';
+import { callsIn, type SyntaxTree } from './calls.ts';
 import { LINEAR_MATCHES } from './environment.ts';
 import { MAX_DURATION_LENGTH } from './instrument.ts';
 
@@ -17,6 +18,24 @@ const badLiteral = (what: string): LiteralProblem => ({
 
 /** A value that a program cannot be made with. */
 const badProgram = (text: string): LiteralProblem => ({ code: 'bad_program', text });
+
+/** Undefined: it has to be computed. */
+export function writtenValue({ op, args }: Pick<SyntaxTree, 'op' | 'args'>): unknown {
+  if (op === 'value') return args;
+  const inner =
+    op === '-_' && typeof args === 'object' && args !== null && 'args' in args ? args.args : undefined;
+  return typeof inner === 'bigint' ? -inner : undefined;
+}
+
+/** The first such argument in an expression, and where it is. */
+export function literalIn(root: unknown): (LiteralProblem & { readonly offset: number }) | undefined {
+  for (const { name, given } of callsIn(root)) {
+    const [first] = given;
+    const problem = first && literalProblem(name, writtenValue(first));
+    if (first !== undefined && problem?.code === 'bad_literal') return { ...problem, offset: first.start };
+  }
+  return undefined;
+}
 
 const DURATION = /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;

@@ -1,4 +1,5 @@
 import type { Minor } from '../api/emulation.ts';
+import { type Call, callsIn } from './calls.ts';
 
 /**
  * Functions that came with a later version of Kubernetes than 1.31 (cel/environment, base). All expressions that are stored can
@@ -47,48 +48,32 @@ interface Unknown {
 /** The first use of what only versions after `newest` have. Undefined: there is none. */
 export function newerName(root: unknown, newest: Minor): Unknown | undefined {
   if (newest >= NEWEST) return undefined;
-  if (Array.isArray(root)) {
-    for (const part of root) {
-      const found = newerName(part, newest);
-      if (found !== undefined) return found;
-    }
-    return undefined;
+  for (const call of callsIn(root)) {
+    const found = newerIn(call, newest);
+    if (found !== undefined) return found;
   }
-  if (!isNode(root)) return undefined;
-  const own = Array.isArray(root.args) ? newerIn(root, root.args, newest) : undefined;
-  return own ?? newerName(root.args, newest);
+  return undefined;
 }
 
 const NEWEST = LISTS.since;
 
-interface SyntaxTree {
-  readonly op: string;
-  readonly args: unknown;
-  readonly start: number;
-  readonly end: number;
-  readonly input: string;
-}
-
-const isNode = (value: unknown): value is SyntaxTree =>
-  typeof value === 'object' && value !== null && 'setMeta' in value && 'op' in value;
-
 /** Kubernetes points at the parenthesis of a call. */
-function newerIn(
-  { op, start, input }: SyntaxTree,
-  args: readonly unknown[],
-  newest: Minor,
-): Unknown | undefined {
-  const name = String(args[0]);
-  if (op === 'call') {
+function newerIn({ name, receiver, given, start, input }: Call, newest: Minor): Unknown | undefined {
+  if (receiver === undefined) {
     const isNewer = (FUNCTIONS.get(name)?.since ?? newest) > newest;
     return isNewer ? { name, offset: input.indexOf('(', start) } : undefined;
   }
-  const [, receiver, given] = args;
-  if (op !== 'rcall' || !isNode(receiver)) return undefined;
   if (receiver.op === 'id' && receiver.args === NAMESPACE && name === 'range' && LISTS.since > newest)
     return { name: NAMESPACE, offset: receiver.start };
   const { since = newest, counts } = METHODS.get(name) ?? {};
-  const count = Array.isArray(given) ? given.length : 0;
-  if (since <= newest || counts?.includes(count) === false) return undefined;
+  if (since <= newest || counts?.includes(given.length) === false) return undefined;
   return { name, offset: input.indexOf('(', receiver.end) };
+}
+
+/** The library's `cel.bind(…)`, which Kubernetes' policies do not have: the checker does not know `cel`. */
+export function bindIn(root: unknown): Unknown | undefined {
+  for (const { name, receiver } of callsIn(root))
+    if (name === 'bind' && receiver?.op === 'id' && receiver.args === 'cel')
+      return { name: 'cel', offset: receiver.start };
+  return undefined;
 }

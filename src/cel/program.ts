@@ -8,6 +8,7 @@ import { bracketsProblem, depthProblem, TOO_DEEP } from './depth.ts';
 import { createEnvironment, LINEAR_MATCHES, MATCHES } from './environment.ts';
 import { instrument, type SyntaxNode } from './instrument.ts';
 import { HAS, HAS_ANY } from './libraries/optionals.ts';
+import { literalIn } from './literals.ts';
 import { mapCode } from './map-code.ts';
 import { newerName } from './newer.ts';
 
@@ -61,6 +62,8 @@ export function compileIn(environment: Environment, expression: string, newest?:
     balanceChains(parsed.ast);
     const checked = parsed.check();
     if (!checked.valid) throw checked.error ?? new Error('the types do not fit');
+    const literal = literalIn(parsed.ast);
+    if (literal !== undefined) throw new CelError(literal.text, literal);
     const tree = parsed.ast as unknown as SyntaxNode;
     instrument(tree);
     const run: CelProgram['run'] = (given) => {

@@ -58,13 +58,9 @@ interface Operation {
 }
 
 function toOperation(operation: JsonValue): Operation {
-  const valid = isObject(operation);
-  const { op, path, from, value } = valid ? operation : {};
+  const { op, path, from, value } = isObject(operation) ? operation : {};
   if (typeof op !== 'string' || !VERBS.has(op) || typeof path !== 'string') {
-    throw new PatchError(
-      'inapplicable',
-      `Unexpected kind: ${JSON.stringify(valid ? (op ?? null) : operation)}`,
-    );
+    throw new PatchError('inapplicable', `Unexpected kind: ${typeof op === 'string' ? op : 'unknown'}`);
   }
   const needsFrom = op === 'move' || op === 'copy';
   if (needsFrom && typeof from !== 'string') {

@@ -287,6 +287,7 @@ test.each([
     jsonPatch('[JSONPatch{op: "add", path: "/spec/nope/x", value: 1}]'),
     'JSON Patch: add operation does not apply: doc is missing path: "/spec/nope/x": missing value',
   ],
+  [jsonPatch('[JSONPatch{op: "merge", path: "/spec"}]'), 'JSON Patch: Unexpected kind: merge'],
   [apply('"teapot"'), 'must evaluate to Object but got string'],
   [
     apply('Nope{}'),

@@ -51,7 +51,7 @@ const TRUE: Readonly<Record<string, readonly string[]>> = {
     '!sets.intersects([1], [])',
   ],
   texts: [
-    "'hello'.charAt(4) == 'o'",
+    "'hello'.charAt(4) == 'o' && 'hello'.charAt(5) == ''",
     "'hello mellow'.indexOf('jello') == -1",
     "'hello mellow'.lastIndexOf('ello') == 7",
     "['hello', 'mellow'].join(' ') == 'hello mellow'",
@@ -185,6 +185,7 @@ test.each([
   ["quantity('x')", 'quantities must match the regular expression'],
   ["ip('x')", 'IP Address "x" parse error during conversion from string: ParseAddr("x"): unable to parse IP'],
   ["url('../x')", 'URL parse error during conversion from string: parse "../x": invalid URI for request'],
+  ["'a'.charAt(2)", 'index out of range: 2'],
   ['[].max()', 'max called on empty list'],
   ['has(object.spec.containers.name)', "unsupported index type 'string' in list"],
   ["quantity('50m').asInteger()", 'cannot convert value to integer'],

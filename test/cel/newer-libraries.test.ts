@@ -169,7 +169,7 @@ describe('by version', () => {
   test.each(USES)('%s is new in %i: rules and policies know it from then on', (expression, since, name) => {
     const policy = expression.replaceAll('self', 'object');
     for (const newest of [31, 32, 33, 34, 35] as const) {
-      const limit = { newest, stored: new Set<string>() };
+      const limit = { newest, stored: new Set<string>(), minor: newest };
       const rule = new RuleCompiler(limit).compile({ rule: expression }, self);
       const compiled = new PolicyCompiler(false, limit).compile(policy, 'bool');
       const unknown = expect.stringContaining(`undeclared reference to '${name}' (in container '')`);
@@ -180,7 +180,7 @@ describe('by version', () => {
 
   test('what is stored goes on, and so do functions of one variable', () => {
     const expression = 'semver(object.version).major() == 1';
-    const limit = { newest: 31, stored: new Set([expression]) } as const;
+    const limit = { newest: 31, stored: new Set([expression]), minor: 31 } as const;
     const compiler = new PolicyCompiler(false, limit);
     expect(compiler.compile(expression, 'bool').program).toBeDefined();
     expect(compiler.compile(`${expression} `, 'bool').program).toBeUndefined();
@@ -188,7 +188,7 @@ describe('by version', () => {
   });
 
   test('an unknown function is where Kubernetes points at', () => {
-    const compiler = new PolicyCompiler(false, { newest: 31, stored: new Set() });
+    const compiler = new PolicyCompiler(false, { newest: 31, minor: 31, stored: new Set() });
     expect(compiler.compile('true && semver (object.v) == 1', 'bool')).toMatchObject({
       problem:
         "compilation failed: ERROR: <input>:1:16: undeclared reference to 'semver' (in container '')\n | true && semver (object.v) == 1\n | ...............^",

@@ -66,8 +66,32 @@ test.each<[string, Gives, string]>([
   ['object.spec.flag', 'bool', 'must evaluate to bool'],
   ['true', 'string', 'must evaluate to string'],
   ['1', 'string or null', 'must evaluate to one of [string null_type]'],
+  ['dyn(object).flag', 'bool', 'must evaluate to bool'],
+  ['object.x.matches("(")', 'bool', 'ERROR: <input>:1:18: invalid matches argument'],
+  ['duration("1y") == object.x', 'bool', 'ERROR: <input>:1:10: invalid duration argument'],
+  ['object.all(x, x == timestamp("now"))', 'bool', 'ERROR: <input>:1:30: invalid timestamp argument'],
 ])('%s is no expression that gives %s', (expression, gives, why) => {
   expect(problem(expression, gives)).toContain(why);
+});
+
+test.each<[string, Gives, string]>([
+  ['1', 'bool', 'must evaluate to bool but got int'],
+  ['object.x', 'string', 'must evaluate to string but got dyn'],
+  ['[1]', 'string or null', 'must evaluate to one of [string null_type] but got list(int)'],
+  ['null', 'apply configuration', 'must evaluate to Object but got null_type'],
+])('since 1.32, the type of %s is named', (expression, gives, why) => {
+  const limit = { newest: 31, minor: 32, stored: new Set<string>() } as const;
+  expect(new PolicyCompiler(false, limit).compile(expression, gives)).toMatchObject({ problem: why });
+});
+
+test('new expressions cannot bind a name, and stored ones go on', () => {
+  const expression = 'true && cel.bind(x, 1, x == 1)';
+  const compile = (...stored: string[]) =>
+    new PolicyCompiler(false, { newest: 35, minor: 36, stored: new Set(stored) }).compile(expression, 'bool');
+  expect(compile()).toMatchObject({
+    problem: expect.stringContaining("<input>:1:9: undeclared reference to 'cel' (in container '')"),
+  });
+  expect(compile(expression).program).toBeDefined();
 });
 
 test('parameters are known to policies that have some, and rights to all but messages', () => {

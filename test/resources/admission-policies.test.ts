@@ -456,6 +456,25 @@ describe('bindings of admission policies', () => {
   });
 });
 
+test.each<[Minor, string, string]>([
+  [33, 'name is not a valid CEL identifier', 'message must not contain line breaks'],
+  [34, 'must be a valid CEL identifier', 'must not contain line breaks'],
+])('1.%i says what is wrong with texts in its own words', (minor, name, message) => {
+  const spec = {
+    matchConstraints: { resourceRules: [] },
+    variables: [{ name: '1', expression: 'true' }],
+    validations: [
+      { expression: 'true', message: 'a\nb' },
+      { expression: 'true', message: ' ' },
+    ],
+  };
+  const problems = manifestsIn(minor).problemsOnCreate(validatingadmissionpolicies, { spec });
+  expect(problems).toContain(`spec.variables[0].name: Invalid value: "1": ${name}`);
+  expect(problems).toContain(`spec.validations[0].message: Invalid value: "a\\nb": ${message}`);
+  const blank = message.replace('must not contain line breaks', 'must be non-empty if specified');
+  expect(problems).toContain(`spec.validations[1].message: Invalid value: " ": ${blank}`);
+});
+
 const GATE = 'ManifestBasedAdmissionControlConfig';
 const STATIC = { metadata: { name: 'a.static.k8s.io' } };
 

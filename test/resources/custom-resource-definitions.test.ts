@@ -1,8 +1,15 @@
 import { describe, expect, test } from 'vitest';
+import type { Minor } from '../../src/api/emulation.ts';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { customresourcedefinitions } from '../../src/resources/apiextensions/custom-resource-definition.ts';
 import { CRON_V1, GOOD } from '../kit/cron-definition.ts';
-import { created, problemsOnCreate, problemsOnUpdate, problemsOnView } from '../kit/manifests.ts';
+import {
+  created,
+  manifestsIn,
+  problemsOnCreate,
+  problemsOnUpdate,
+  problemsOnView,
+} from '../kit/manifests.ts';
 import { type StatusChange, shortened, type Variation } from '../kit/variation-tables.ts';
 import { varyAll } from '../kit/variations.ts';
 
@@ -380,4 +387,46 @@ describe('definitions', () => {
       'spec.versions[1].schema.openAPIV3Schema.properties[spec].type: Required value: must not be empty for specified object fields',
     ]);
   });
+});
+
+const REMOVED =
+  'missing from spec.versions; v1 was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in v1 and removes v1 from status.storedVersions';
+
+test.each<[Minor, string]>([
+  [32, 'must appear in spec.versions'],
+  [33, REMOVED],
+])('1.%i says why a stored version cannot go', (minor, why) => {
+  const changed = varyAll(GOOD, { 'spec.versions.0.name': 'v2' });
+  expect(manifestsIn(minor).problemsOnUpdate(customresourcedefinitions, GOOD, changed)).toContain(
+    `status.storedVersions[0]: Invalid value: "v1": ${why}`,
+  );
+});
+
+test.each<[Minor, string, string, string]>([
+  [33, 'message ', 'fieldPath ', ': schemas are required'],
+  [34, '', '', ''],
+])('1.%i names a field in its error or does not', (minor, message, fieldPath, schemas) => {
+  const rules = [
+    { rule: 'true', message: ' ', fieldPath: ' ' },
+    { rule: 'true', message: 'a\nb', fieldPath: '.none' },
+  ];
+  const schema = 'spec.versions.0.schema';
+  const { problemsOnCreate: problems } = manifestsIn(minor);
+  const found = problems(
+    customresourcedefinitions,
+    varyAll(GOOD, { [`${schema}.openAPIV3Schema.x-kubernetes-validations`]: rules }),
+  );
+  const lines = [
+    `[0].message: Invalid value: " ": ${message}must be non-empty if specified`,
+    `[0].fieldPath: Invalid value: " ": ${fieldPath}must be non-empty if specified`,
+    `[1].message: Invalid value: "a\\nb": ${message}must not contain line breaks`,
+    `[1].fieldPath: Invalid value: ".none": ${fieldPath}must be a valid path`,
+  ];
+  for (const line of lines)
+    expect(
+      found.some((one) => one.endsWith(line)),
+      line,
+    ).toBe(true);
+  const bare = problems(customresourcedefinitions, varyAll(GOOD, { [schema]: undefined }));
+  expect(bare).toContain(`spec.versions[0].schema.openAPIV3Schema: Required value${schemas}`);
 });

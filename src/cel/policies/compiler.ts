@@ -1,4 +1,6 @@
 import type { Environment } from '@marcbachmann/cel-js';
+import type { Minor } from '../../api/emulation.ts';
+import { DEFAULT_MINOR } from '../../version.ts';
 import { OutOfBudget } from '../budget.ts';
 import { createEnvironment } from '../environment.ts';
 import type { SyntaxNode } from '../instrument.ts';
@@ -7,7 +9,7 @@ import { AUTHORIZER } from '../libraries/authorizer-checks.ts';
 import type { Fields } from '../libraries/optionals.ts';
 import { findPatchType, JSON_PATCH, OBJECT, registerPatches } from '../libraries/patch-types.ts';
 import { allowMessages } from '../messages.ts';
-import type { NewExpressions } from '../newer.ts';
+import { bindIn, type NewExpressions } from '../newer.ts';
 import { CelError, type CelProgram, type Compiled, compileIn } from '../program.ts';
 import { registerRequest } from './request.ts';
 
@@ -42,18 +44,23 @@ function policyBase(): NonNullable<typeof base> {
   return base;
 }
 
+/** A policy that is written, to a server of the version `minor`. */
+export interface NewPolicy extends NewExpressions {
+  readonly minor: Minor;
+}
+
 /**
  * Compiles the expressions of one policy (Kubernetes: admission/plugin/cel, compile and composition). An expression knows the
  * variables that were compiled before it. An expression whose type cannot be determined is accepted.
  */
 export class PolicyCompiler {
   readonly #hasParams: boolean;
-  readonly #limit: NewExpressions | undefined;
+  readonly #limit: NewPolicy | undefined;
   readonly #fields: Record<string, string> = {};
   #environments = new Map<'authorizer' | 'plain' | 'patches', Scope>();
 
   /** `limit`: of a policy that is written; absent: all functions are known. */
-  constructor(hasParams: boolean, limit?: NewExpressions) {
+  constructor(hasParams: boolean, limit?: NewPolicy) {
     this.#hasParams = hasParams;
     this.#limit = limit;
   }
@@ -73,13 +80,22 @@ export class PolicyCompiler {
     try {
       const isStored = this.#limit === undefined || this.#limit.stored.has(expression);
       const program = compileIn(environment, expression, isStored ? undefined : this.#limit?.newest);
-      const problem = wrongType({ ...program, type: named(program.type) }, gives);
+      if (!isStored) refuseBind(program.tree);
+      const problem = this.#wrongType({ ...program, type: named(program.type) }, gives);
       return problem === undefined ? { expression, program } : { expression, program: undefined, problem };
     } catch (error) {
       const issue = error instanceof CelError ? error : new CelError(String(error));
       const text = describeIssue(issue, expression, (name) => policyBase().names.has(name));
       return { expression, program: undefined, problem: `compilation failed: ${named(text)}` };
     }
+  }
+
+  #wrongType({ type, tree }: Pick<CelProgram, 'type' | 'tree'>, gives: Gives): string | undefined {
+    const wanted = WANTED[gives];
+    if (wanted.length === 0 || wanted.includes(type)) return undefined;
+    if (type === 'dyn' && !isUntyped(tree)) return undefined;
+    const { minor = DEFAULT_MINOR } = this.#limit ?? {};
+    return `must evaluate to ${typesText(gives)}${minor < 32 && !isPatch(gives) ? '' : ` but got ${typeText(type)}`}`;
   }
 
   #scope(which: 'authorizer' | 'plain' | 'patches'): Scope {
@@ -111,28 +127,32 @@ function fieldType(type: string): string {
   return 'dyn';
 }
 
-function wrongType({ type, tree }: Pick<CelProgram, 'type' | 'tree'>, gives: Gives): string | undefined {
-  const wanted = WANTED[gives];
-  if (wanted.length === 0 || wanted.includes(type)) return undefined;
-  if (type === 'dyn' && !isUntyped(tree)) return undefined;
-  if (isPatch(gives)) return `must evaluate to ${PATCH_TYPES[gives]} but got ${typeText(type)}`;
-  return gives === 'string or null'
-    ? 'must evaluate to one of [string null_type]'
-    : `must evaluate to ${gives}`;
-}
-
 const PATCH_TYPES: Readonly<Record<PatchKind, string>> = {
   'apply configuration': OBJECT,
   'JSON patch': `list(${JSON_PATCH})`,
 };
 
+function typesText(gives: Gives): string {
+  if (isPatch(gives)) return PATCH_TYPES[gives];
+  return gives === 'string or null' ? 'one of [string null_type]' : gives;
+}
+
 const UNTYPED: ReadonlySet<unknown> = new Set(['object', 'oldObject', 'params']);
 
-/** A field of an untyped value, which is refused where a type is required. Elsewhere `dyn` may mean that the library gave up. */
+/** An untyped value or a field of one, which is refused where a type is required. Elsewhere `dyn` may mean that the library gave up. */
 function isUntyped({ op, args }: SyntaxNode): boolean {
   if (op === 'id') return UNTYPED.has(args);
   const [operand] = Array.isArray(args) ? args : [];
+  if (op === 'call') return operand === 'dyn';
   return (op === '.' || op === '[]') && isUntyped(operand as SyntaxNode);
+}
+
+/** @throws CelError */
+function refuseBind(tree: SyntaxNode): void {
+  const found = bindIn(tree);
+  if (found === undefined) return;
+  const { name, offset } = found;
+  throw new CelError(`Unknown variable: ${name}`, { code: 'unknown_variable', offset });
 }
 
 /** The input of an expression: CEL values by the names of its variables. */

@@ -6,17 +6,18 @@ import type {
   Validation,
   Variable,
 } from '../../api/types/admissionregistration/v1.ts';
-import type { NewExpressions } from '../../cel/newer.ts';
-import type { Gives, PolicyCompiler } from '../../cel/policies/compiler.ts';
+import type { Gives, NewPolicy, PolicyCompiler } from '../../cel/policies/compiler.ts';
 import type { Compiled } from '../../cel/program.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkQualifiedName } from '../../object/text-formats.ts';
+import { minorOf } from '../rules/minor-of.ts';
 import { mustBeOneOf } from '../rules/name-rules.ts';
 
 /** The parts of admission policies that carry expressions. */
 
 /** What the expressions of a policy may use, of which `stored` is there already. */
-export const newExpressions = (isOn: Gates, stored?: JsonValue): NewExpressions => ({
+export const newExpressions = (isOn: Gates, stored?: JsonValue): NewPolicy => ({
+  minor: minorOf({ isOn }),
   newest: newestForExpressions(isOn),
   stored: new Set(textsIn(stored)),
 });
@@ -67,7 +68,10 @@ function validateVariable(at: FieldPath, variable: Variable, compiler: PolicyCom
   const { name = '', expression = '' } = variable;
   if (isBlank(name)) at.field('name').required('name is not specified');
   else if (!IDENTIFIER.test(name) || RESERVED.has(name))
-    at.field('name').invalid(name, 'name is not a valid CEL identifier');
+    at.field('name').invalid(
+      name,
+      minorOf(at) < 34 ? 'name is not a valid CEL identifier' : 'must be a valid CEL identifier',
+    );
   if (isBlank(expression)) at.field('expression').required('expression is not specified');
   else mustCompile(at.field('expression'), compiler.variable(name, expression), expression);
 }
@@ -94,8 +98,9 @@ function validateMessageExpression(at: FieldPath, expression: string, compiler: 
 
 function validateMessage(at: FieldPath, message: string): void {
   if (message === '') return;
-  if (isBlank(message)) at.invalid(message, 'message must be non-empty if specified');
-  else if (/[\r\n]/.test(message.trim())) at.invalid(message, 'message must not contain line breaks');
+  const subject = minorOf(at) < 34 ? 'message ' : '';
+  if (isBlank(message)) at.invalid(message, `${subject}must be non-empty if specified`);
+  else if (/[\r\n]/.test(message.trim())) at.invalid(message, `${subject}must not contain line breaks`);
 }
 
 const MAX_AUDIT_ANNOTATIONS = 20;

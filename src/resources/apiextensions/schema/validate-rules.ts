@@ -6,6 +6,7 @@ import {
   propertyOf,
   type Schema,
 } from '../../../structural/schema-node.ts';
+import { minorOf } from '../../rules/minor-of.ts';
 import { mustBeOneOf } from '../../rules/name-rules.ts';
 
 /** Validates CEL rules, except for the slow checks of compilation and cost (validation/compile-rules.ts). */
@@ -26,24 +27,29 @@ export function validateRules(at: FieldPath, schema: Schema): void {
 }
 
 function validateMessage(at: FieldPath, rule: ValidationRule): void {
+  const subject = subjectOf(at, 'message');
   const { rule: code = '', message = '', messageExpression = '' } = rule;
   if (isBlank(code)) at.field('rule').required('rule is not specified');
   else if (message !== '' && isBlank(message))
-    at.field('message').invalid(message, 'message must be non-empty if specified');
+    at.field('message').invalid(message, `${subject}must be non-empty if specified`);
   else if (hasLineBreak(message.trim()))
-    at.field('message').invalid(message, 'message must not contain line breaks');
+    at.field('message').invalid(message, `${subject}must not contain line breaks`);
   else if (hasLineBreak(code.trim()) && message === '')
     at.field('message').required('message must be specified if rule contains line breaks');
   if (messageExpression !== '' && isBlank(messageExpression))
     at.field('messageExpression').required('messageExpression must be non-empty if specified');
 }
 
+/** Until 1.33, sentences begin with the name of the field. */
+const subjectOf = (at: FieldPath, name: string): string => (minorOf(at) < 34 ? `${name} ` : '');
+
 function validateFieldPath(at: FieldPath, fieldPath: string, schema: Schema): void {
   if (fieldPath === '') return;
-  if (isBlank(fieldPath)) at.invalid(fieldPath, 'fieldPath must be non-empty if specified');
-  if (hasLineBreak(fieldPath)) at.invalid(fieldPath, 'fieldPath must not contain line breaks');
+  const subject = subjectOf(at, 'fieldPath');
+  if (isBlank(fieldPath)) at.invalid(fieldPath, `${subject}must be non-empty if specified`);
+  if (hasLineBreak(fieldPath)) at.invalid(fieldPath, `${subject}must not contain line breaks`);
   if (followFieldReference(fieldPath, schema, true).kind === 'wrong')
-    at.invalid(fieldPath, 'fieldPath must be a valid path');
+    at.invalid(fieldPath, `${subject}must be a valid path`);
 }
 
 /** The field that a path such as `.spec.color` or `.spec['my.color']` names in a schema. */

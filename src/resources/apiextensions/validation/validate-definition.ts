@@ -14,6 +14,7 @@ import { hasDefault, someSchema } from '../../../structural/schema-node.ts';
 import type { Steps } from '../../../util/turns.ts';
 import { bundleProblem } from '../../../x509/authority-bundle.ts';
 import { mustNotChange } from '../../rules/immutable.ts';
+import { minorOf } from '../../rules/minor-of.ts';
 import { mustBeNameInOneError, mustBeOneOf, mustHaveTexts } from '../../rules/name-rules.ts';
 import { mustBeReviewVersions, validateWebhookClient } from '../../rules/webhook-client-rules.ts';
 import { validateVersions } from './validate-versions.ts';
@@ -118,7 +119,13 @@ function validateStoredVersions(
       at.invalid(stored, `must have the storage version ${name}`);
   const known = new Set(versions.map(({ name }) => name));
   for (const [path, name] of at.each(stored))
-    if (!known.has(name)) path.invalid(name, 'must appear in spec.versions');
+    if (!known.has(name)) path.invalid(name, unservedProblem(path, name));
+}
+
+/** Since 1.33, the error says how a version goes that objects may be stored in. */
+function unservedProblem(at: FieldPath, version: string): string {
+  if (minorOf(at) < 33) return 'must appear in spec.versions';
+  return `missing from spec.versions; ${version} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${version} and removes ${version} from status.storedVersions`;
 }
 
 /** Group and plural make up the name; scope and kind are in every stored object, so they stay once there may be any. */

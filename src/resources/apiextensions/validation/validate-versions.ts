@@ -11,6 +11,7 @@ import { goList, goText } from '../../../object/go-value.ts';
 import { sizeOfPatterns } from '../../../structural/pattern-size.ts';
 import { keywordsOf, type Schema } from '../../../structural/schema-node.ts';
 import type { Steps } from '../../../util/turns.ts';
+import { minorOf } from '../../rules/minor-of.ts';
 import { mustBeNameInOneError } from '../../rules/name-rules.ts';
 import { unreadableReason, validateStructural } from '../schema/structural.ts';
 import { validateDefaults } from '../schema/validate-defaults.ts';
@@ -30,7 +31,10 @@ export function* validateVersions(
     mustBeNameInOneError(path.field('name'), version.name ?? '', 'dns-1035-label');
     validateDeprecation(path.field('deprecationWarning'), version);
     if (version.schema?.openAPIV3Schema === undefined)
-      path.field('schema').field('openAPIV3Schema').required('schemas are required');
+      path
+        .field('schema')
+        .field('openAPIV3Schema')
+        .required(minorOf(path) < 34 ? 'schemas are required' : '');
   }
   const written = () => goText(goList('apiextensions.CustomResourceDefinitionVersion', given));
   if (new Set(versions.map(({ name = '' }) => name)).size < versions.length)
@@ -150,7 +154,10 @@ function validateSelectableFields(at: FieldPath, { selectableFields, schema }: V
   if (selectableFields === undefined || selectableFields.length === 0) return;
   const root = schema?.openAPIV3Schema;
   if (root === undefined) {
-    at.invalid('', 'selectableFields may only be set when validations.schema is included');
+    at.invalid(
+      '',
+      `${minorOf(at) < 34 ? 'selectableFields ' : ''}may only be set when validations.schema is included`,
+    );
     return;
   }
   const seen = new Set<string>();
