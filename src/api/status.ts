@@ -1,3 +1,4 @@
+import type { Minor } from './emulation.ts';
 import { type GroupResource, toQualifiedResource } from './names.ts';
 
 /** Status, the error (and sometimes success) answer of every verb. */
@@ -62,11 +63,20 @@ export interface StatusInit {
 /** The one error that stages and verbs throw for a client to see. `cause` is for the log and never sent. */
 export class StatusError extends Error {
   readonly status: Status;
+  readonly #since134: StatusInit | undefined;
 
-  constructor(init: StatusInit, options?: ErrorOptions) {
+  /** `since134`: the error as versions since 1.34 have it, where it differs. */
+  constructor(init: StatusInit, options?: ErrorOptions, since134?: StatusInit) {
     super(init.message, options);
     this.name = 'StatusError';
     this.status = toFailure(init);
+    this.#since134 = since134;
+  }
+
+  /** The error in the words of the emulated version. */
+  inVersion(minor: Minor): StatusError {
+    if (minor < 34 || this.#since134 === undefined) return this;
+    return new StatusError(this.#since134, { cause: this.cause });
   }
 }
 
@@ -100,6 +110,8 @@ export interface FieldError {
   readonly field: string;
   /** The text after the path, for example `Required value: must be specified`. */
   readonly message: string;
+  /** The text since 1.34, where it shows a value in another notation. */
+  readonly messageSince134?: string;
 }
 
 const named = (resource: GroupResource, name: string): StatusDetails => ({
@@ -164,18 +176,34 @@ function forbiddenTarget(resource: GroupResource, name: string): string {
 const MAX_SHOWN = 1000;
 
 /** `kind` carries its group as `Kind.group`, or `Kind` alone in the core group. */
-export function invalid(
-  kind: { kind: string; group: string },
-  name: string,
-  errors: readonly FieldError[],
-): StatusError {
+export function invalid(kind: ErroneousKind, name: string, errors: readonly FieldError[]): StatusError {
   const shown = errors.length > MAX_SHOWN ? errors.slice(0, MAX_SHOWN) : errors;
+  const hasMore = errors.length > shown.length;
+  const init = toInvalid(kind, name, { shown, hasMore });
+  if (shown.every(({ messageSince134 }) => messageSince134 === undefined)) return new StatusError(init);
+  const newer = shown.map(({ messageSince134, ...error }) => ({
+    ...error,
+    message: messageSince134 ?? error.message,
+  }));
+  return new StatusError(init, undefined, toInvalid(kind, name, { shown: newer, hasMore }));
+}
+
+interface ErroneousKind {
+  readonly kind: string;
+  readonly group: string;
+}
+
+function toInvalid(
+  kind: ErroneousKind,
+  name: string,
+  { shown, hasMore }: { readonly shown: readonly FieldError[]; readonly hasMore: boolean },
+): StatusInit {
   // Repeated messages appear once; as causes, all of them count (util/errors, Aggregate).
   const texts = [...new Set(shown.map((error) => `${error.field}: ${error.message}`))];
-  if (errors.length > shown.length) texts.push('and more');
+  if (hasMore) texts.push('and more');
   const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
   const qualified = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`;
-  return new StatusError({
+  return {
     code: 422,
     reason: 'Invalid',
     message: `${qualified} "${name}" is invalid: ${list}`,
@@ -189,7 +217,7 @@ export function invalid(
         field,
       })),
     },
-  });
+  };
 }
 
 export const badRequest = (message: string): StatusError =>

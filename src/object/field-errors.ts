@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
 import type { Steps } from '../util/turns.ts';
-import { goValue } from './go-value.ts';
+import { goValue, goValueAsJson } from './go-value.ts';
 
 /**
  * Errors about one field, in Kubernetes' words (apimachinery, util/validation/field/errors.go). `field` is the path,
@@ -17,11 +17,9 @@ export const required = (field: string, why = ''): FieldError =>
   });
 
 export const invalidValue = (field: string, value: unknown, why: string): FieldError =>
-  counted({
-    type: 'FieldValueInvalid',
-    field,
-    message: why === '' ? `Invalid value: ${goValue(value)}` : `Invalid value: ${goValue(value)}: ${why}`,
-  });
+  showing('FieldValueInvalid', field, value, (shown) =>
+    why === '' ? `Invalid value: ${shown}` : `Invalid value: ${shown}: ${why}`,
+  );
 
 /** An invalid value that the message does not show: it is too large, or more than one value. */
 export const invalidUnshown = (field: string, why: string): FieldError =>
@@ -29,11 +27,13 @@ export const invalidUnshown = (field: string, why: string): FieldError =>
 
 /** A value outside an enumeration. */
 export const notSupported = (field: string, value: unknown, supported: readonly string[]): FieldError =>
-  counted({
-    type: 'FieldValueNotSupported',
+  showing(
+    'FieldValueNotSupported',
     field,
-    message: `Unsupported value: ${goValue(value)}: supported values: ${supported.map((one) => goValue(one)).join(', ')}`,
-  });
+    value,
+    (shown) =>
+      `Unsupported value: ${shown}: supported values: ${supported.map((one) => goValue(one)).join(', ')}`,
+  );
 
 /** A value that is valid by itself, but not in this place. */
 export const forbiddenField = (field: string, why: string): FieldError =>
@@ -43,20 +43,14 @@ export const forbiddenField = (field: string, why: string): FieldError =>
     message: `Forbidden: ${why}`,
   });
 
-export const duplicate = (field: string, value: unknown): FieldError =>
-  counted({
-    type: 'FieldValueDuplicate',
-    field,
-    message: `Duplicate value: ${goValue(value)}`,
-  });
+export const duplicate = (field: string, value: unknown, why = ''): FieldError =>
+  showing('FieldValueDuplicate', field, value, (shown) =>
+    why === '' ? `Duplicate value: ${shown}` : `Duplicate value: ${shown}: ${why}`,
+  );
 
 /** A reference to a part of the object that does not exist. */
 export const notFoundValue = (field: string, value: unknown): FieldError =>
-  counted({
-    type: 'FieldValueNotFound',
-    field,
-    message: `Not found: ${goValue(value)}`,
-  });
+  showing('FieldValueNotFound', field, value, (shown) => `Not found: ${shown}`);
 
 export const tooLong = (field: string, mostBytes: number): FieldError =>
   counted({
@@ -71,6 +65,23 @@ export const tooMany = (field: string, actual: number, most: number): FieldError
     field,
     message: `Too many: ${actual}: must have at most ${most} items`,
   });
+
+/** An error whose text shows a value: in Go's notation, and since 1.34 as JSON. */
+function showing(
+  type: FieldError['type'],
+  field: string,
+  value: unknown,
+  write: (shown: string) => string,
+): FieldError {
+  const message = write(goValue(value));
+  const json = goValueAsJson(value);
+  return counted({
+    type,
+    field,
+    message,
+    ...(json === undefined ? {} : { messageSince134: write(json) }),
+  });
+}
 
 /** One error for each reason. */
 export const eachInvalid = (field: string, value: unknown, reasons: readonly string[]): FieldError[] =>

@@ -103,8 +103,7 @@ export class FieldPath {
   }
 
   duplicate(value: unknown, why = ''): void {
-    const error = errors.duplicate(this.#text, value);
-    this.#found.push(why === '' ? error : { ...error, message: `${error.message}: ${why}` });
+    this.#found.push(errors.duplicate(this.#text, value, why));
   }
 
   /** A reference to a part of the object that does not exist. */

@@ -5,16 +5,22 @@ import type { JsonValue } from '../api/object-meta.ts';
  * util/validation/field: texts with %q, numbers and booleans with %v, everything else with %#v).
  */
 
-/** A value that is in Go's notation already. */
+/** A value that is written already: in Go's notation, and as Go's JSON has it. */
 export class GoText {
   readonly text: string;
+  readonly json: string;
 
-  constructor(text: string) {
+  constructor(text: string, json: string) {
     this.text = text;
+    this.json = json;
+  }
+
+  toString(): string {
+    return this.text;
   }
 }
 
-export const goText = (text: string): GoText => new GoText(text);
+export const goText = (text: string, json = text): GoText => new GoText(text, json);
 
 /** A list of strings is written as in Go; any other list or object as JSON, because its Go type is unknown here. */
 export function goValue(value: unknown): string {
@@ -29,43 +35,69 @@ export function goValue(value: unknown): string {
     case 'bigint':
       return String(value);
     default:
-      return isStrings(value) ? goList('string', value) : JSON.stringify(value);
+      return isStrings(value) ? goList('string', value).text : JSON.stringify(value);
   }
 }
 
 const isStrings = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((item) => typeof item === 'string');
 
+/** The same value as JSON where messages since 1.34 show it so; undefined where Go's notation is no different. */
+export function goValueAsJson(value: unknown): string | undefined {
+  if (value instanceof GoText) return value.json === value.text ? undefined : value.json;
+  return isStrings(value) ? goJson(value) : undefined;
+}
+
+/** A value as Go's encoding/json writes it: keys sorted, and characters escaped that mean something in HTML. */
+export function goJson(value: unknown): string {
+  if (value instanceof GoText) return value.json;
+  if (value === undefined || value === null) return 'null';
+  if (typeof value === 'bigint') return String(value);
+  if (typeof value !== 'object') return JSON.stringify(value).replace(HTML, toEscape);
+  if (Array.isArray(value)) return `[${value.map(goJson).join(',')}]`;
+  const entries = sortedEntries(value).map(([key, entry]) => `${goJson(key)}:${goJson(entry)}`);
+  return `{${entries.join(',')}}`;
+}
+
+const HTML = /[<>&\u2028\u2029]/g;
+const toEscape = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
 /** `[]core.IPFamily{"IPv4", "IPv6"}` */
-export function goList(type: string, values: unknown): string {
-  return Array.isArray(values) ? `[]${type}{${values.map(goValue).join(', ')}}` : `[]${type}(nil)`;
+export function goList(type: string, values: unknown): GoText {
+  const list = Array.isArray(values) ? `{${values.map(goValue).join(', ')}}` : '(nil)';
+  return goText(`[]${type}${list}`, goJson(values));
 }
 
 /** `map[string]string{"a":"b"}` */
-export function goStrings(map: object | undefined): string {
-  return map === undefined ? 'map[string]string(nil)' : `map[string]string{${goEntries(map)}}`;
+export function goStrings(map: object | undefined): GoText {
+  return goText(`map[string]string${map === undefined ? '(nil)' : `{${goEntries(map)}}`}`, goJson(map));
 }
+
+const sortedEntries = (map: object): [string, unknown][] =>
+  Object.entries(map)
+    .filter(([, value]) => value !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
 
 const goEntries = (
   map: object,
   write: (value: unknown) => string = (value) => goQuote(String(value)),
 ): string =>
-  Object.entries(map)
-    .filter(([, value]) => value !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
+  sortedEntries(map)
     .map(([key, value]) => `${goQuote(key)}:${write(value)}`)
     .join(', ');
 
-/** `rbac.RoleRef{APIGroup:"", Kind:"Role", Name:"a"}`: all fields in the order of the type. */
-export function goStruct(type: string, fields: Readonly<Record<string, unknown>>): string {
-  const written = Object.entries(fields).map(([name, value]) => `${name}:${goValue(value)}`);
-  return `${type}{${written.join(', ')}}`;
+/** `rbac.RoleRef{APIGroup:"", Kind:"Role", Name:"a"}`: all fields in the order of the type, which has the same names in JSON. */
+export function goStruct(type: string, fields: Readonly<Record<string, unknown>>): GoText {
+  const all = Object.entries(fields);
+  const written = all.map(([name, value]) => `${name}:${goValue(value)}`);
+  const json = all.map(([name, value]) => `"${name}":${goJson(value)}`);
+  return goText(`${type}{${written.join(', ')}}`, `{${json.join(',')}}`);
 }
 
 /** A value without a schema: `map[string]interface {}{"a":1}`. */
 export function goAny(value: unknown): GoText {
   if (typeof value !== 'object' || value === null) return goText(goValue(value));
-  return goText(goInterface(value));
+  return goText(goInterface(value), goJson(value));
 }
 
 function goInterface(value: unknown): string {

@@ -1,4 +1,6 @@
+import type { Minor } from '../api/emulation.ts';
 import type { MessageSchema } from '../api/schema.ts';
+import { StatusError } from '../api/status.ts';
 import type { Auditor } from '../audit/auditor.ts';
 import type { FlowControl } from '../flow-control/flow-control.ts';
 import { NO_TRACING, type Tracing } from '../observability/tracing.ts';
@@ -12,6 +14,7 @@ import type { ApiResponse } from '../request/api-response.ts';
 import { pageNotFound } from '../request/plain-answer.ts';
 import { inStatuses } from '../verbs/storage-status.ts';
 import type { ResourceHandler } from '../verbs/verbs.ts';
+import { DEFAULT_MINOR } from '../version.ts';
 import { type AuthenticateOptions, authenticate, authorize } from './access.ts';
 import { answerErrors } from './answer-errors.ts';
 import { audit, auditAuthentication } from './audit.ts';
@@ -39,6 +42,8 @@ interface PipelineOptions extends MeasureOptions, AuthenticateOptions, OriginOpt
   readonly statusSchema: MessageSchema;
   readonly tracing: Tracing;
   readonly requestTimeoutMs: number;
+  /** The version of Kubernetes that is emulated. */
+  readonly minor?: Minor | undefined;
   /** The feature CBORServingAndStorage. */
   readonly knowsCbor?: boolean;
 }
@@ -77,7 +82,11 @@ async function serve(options: PipelineOptions, request: ApiRequest): Promise<Api
   const authenticated = await auditAuthentication(options, request, () =>
     asStatus(authenticate(options, request)),
   );
-  return audit(options, authenticated, () => asStatus(serveCaller(options, authenticated)));
+  return audit(options, authenticated, () =>
+    asStatus(serveCaller(options, authenticated)).catch((error: unknown) => {
+      throw error instanceof StatusError ? error.inVersion(options.minor ?? DEFAULT_MINOR) : error;
+    }),
+  );
 }
 
 const NO_RESOURCE = { group: '', resource: '', name: '' };

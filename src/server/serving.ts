@@ -341,6 +341,7 @@ function createServerPipeline(
     externalHostname: options.serving.externalHostname,
     authorizer: policy.authorizer,
     asksWithSelectors,
+    minor: foundation.isFeatureOn.minor,
     knowsCbor: foundation.isFeatureOn('CBORServingAndStorage'),
     constrained: foundation.isFeatureOn('ConstrainedImpersonation')
       ? new ConstrainedImpersonation({

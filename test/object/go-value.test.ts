@@ -1,6 +1,16 @@
 import { expect, test } from 'vitest';
 import { duplicate, invalidValue, notSupported } from '../../src/object/field-errors.ts';
-import { goAny, goList, goQuote, goStrings, goStruct, goText, goValue } from '../../src/object/go-value.ts';
+import {
+  goAny,
+  goJson,
+  goList,
+  goQuote,
+  goStrings,
+  goStruct,
+  goText,
+  goValue,
+} from '../../src/object/go-value.ts';
+import { goLabelSelector, goServicePort, goToleration } from '../../src/resources/rules/go-structs.ts';
 
 test.each<[unknown, string]>([
   [null, 'null'],
@@ -26,10 +36,10 @@ test.each<[unknown, string]>([
 });
 
 test('lists, maps and structs are named by their types', () => {
-  expect(goList('core.IPFamily', ['IPv4'])).toBe('[]core.IPFamily{"IPv4"}');
-  expect(goList('int32', undefined)).toBe('[]int32(nil)');
-  expect(goStrings({ b: '2', a: '1' })).toBe('map[string]string{"a":"1", "b":"2"}');
-  expect(goStruct('rbac.RoleRef', { Kind: 'Role', Names: goText('[]string(nil)') })).toBe(
+  expect(goList('core.IPFamily', ['IPv4']).text).toBe('[]core.IPFamily{"IPv4"}');
+  expect(goList('int32', undefined).text).toBe('[]int32(nil)');
+  expect(goStrings({ b: '2', a: '1' }).text).toBe('map[string]string{"a":"1", "b":"2"}');
+  expect(goStruct('rbac.RoleRef', { Kind: 'Role', Names: goText('[]string(nil)') }).text).toBe(
     'rbac.RoleRef{Kind:"Role", Names:[]string(nil)}',
   );
   expect(goValue(goAny({ b: [1, null, 'x'], a: { c: true } }))).toBe(
@@ -45,4 +55,40 @@ test('errors of fields carry such values', () => {
     'Unsupported value: "x": supported values: "a", "b"',
   );
   expect(goQuote('')).toBe('""');
+});
+
+test.each<[unknown, string]>([
+  [goList('core.IPFamily', ['IPv4', 'IPv6']), '["IPv4","IPv6"]'],
+  [goList('int32', undefined), 'null'],
+  [goStrings({ b: '2', a: '1' }), '{"a":"1","b":"2"}'],
+  [goStrings(undefined), 'null'],
+  [
+    goStruct('rbac.RoleRef', { Kind: 'Role', Names: goList('string', ['a']) }),
+    '{"Kind":"Role","Names":["a"]}',
+  ],
+  [
+    goAny({ b: [1, null, 'x<y>&\u2028'], a: 2n ** 60n }),
+    '{"a":1152921504606846976,"b":[1,null,"x\\u003cy\\u003e\\u0026\\u2028"]}',
+  ],
+  [goLabelSelector({}), '{}'],
+  [
+    goLabelSelector({ matchLabels: { a: 'b' }, matchExpressions: [{ key: 'c', operator: 'Exists' }] }),
+    '{"matchLabels":{"a":"b"},"matchExpressions":[{"key":"c","operator":"Exists"}]}',
+  ],
+  [
+    goToleration({ key: 'k', tolerationSeconds: 3 }),
+    '{"Key":"k","Operator":"","Value":"","Effect":"","TolerationSeconds":3}',
+  ],
+  [
+    goServicePort({ protocol: 'TCP', port: 80 }),
+    '{"Name":"","Protocol":"TCP","AppProtocol":null,"Port":80,"TargetPort":0,"NodePort":0}',
+  ],
+])('%s has JSON as Go writes it', (value, json) => {
+  expect(goJson(value)).toBe(json);
+  expect(duplicate('f', value).messageSince134).toBe(`Duplicate value: ${json}`);
+});
+
+test('a text or number is the same in all versions', () => {
+  for (const value of ['a<b', 1, true, null, goAny('x'), goText('5s')])
+    expect(invalidValue('f', value, 'is wrong')).not.toHaveProperty('messageSince134');
 });

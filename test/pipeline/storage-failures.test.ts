@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import { loadTypes } from '../../src/api/idl/types.ts';
-import { StatusError } from '../../src/api/status.ts';
+import { invalid, StatusError } from '../../src/api/status.ts';
 import type { Auditor } from '../../src/audit/auditor.ts';
 import { createUnion } from '../../src/authn/authenticator.ts';
+import { duplicate, invalidValue } from '../../src/object/field-errors.ts';
+import { goAny } from '../../src/object/go-value.ts';
 import { AccessMetrics } from '../../src/observability/access-metrics.ts';
 import { Metrics } from '../../src/observability/metrics.ts';
 import { RequestMetrics } from '../../src/observability/request-metrics.ts';
@@ -33,7 +35,7 @@ const toRequest = (verb: string, headers: Record<string, string> = {}): ApiReque
 const CALLER = { username: 'u', uid: '', groups: [], extra: {} };
 
 type Options = Parameters<typeof createPipeline>[0];
-type Stages = Partial<Pick<Options, 'authenticator' | 'authorizer' | 'resources'>>;
+type Stages = Partial<Pick<Options, 'authenticator' | 'authorizer' | 'resources' | 'minor'>>;
 
 /** A server of which only the named stages do anything. Answers what a client and the audit log see. */
 async function answer(stages: Stages, request = toRequest('get'), metrics = new Metrics()) {
@@ -111,4 +113,16 @@ test('a token that cannot be looked up is not called wrong', async () => {
   const body = { kind: 'TokenReview', apiVersion: 'v1', metadata: {}, spec: { token: 't' } };
   const review = reviewToken(body, { authenticator: { authenticate: away }, apiAudiences: [] });
   await expect(review).rejects.toThrow(StorageError);
+});
+
+test.each([
+  [33, 'map[string]interface {}{"name":"a"}', '[]string{"b"}'],
+  [34, '{"name":"a"}', '["b"]'],
+] as const)('1.%i shows the values of wrong fields in its notation', async (minor, object, list) => {
+  const errors = [duplicate('spec.a', goAny({ name: 'a' })), invalidValue('spec.b', ['b'], 'is wrong')];
+  const resources = () => Promise.reject(invalid({ kind: 'Pod', group: '' }, 'a', errors));
+  const { status } = await answer({ resources, minor });
+  const messages = [`Duplicate value: ${object}`, `Invalid value: ${list}: is wrong`];
+  expect(status.message).toBe(`Pod "a" is invalid: [spec.a: ${messages[0]}, spec.b: ${messages[1]}]`);
+  expect(status.details.causes).toMatchObject(messages.map((message) => ({ message })));
 });

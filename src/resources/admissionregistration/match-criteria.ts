@@ -9,7 +9,7 @@ import type { LabelSelector } from '../../api/types/meta/v1.ts';
 import type { PolicyCompiler } from '../../cel/policies/compiler.ts';
 import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { goList, goText } from '../../object/go-value.ts';
+import { goList } from '../../object/go-value.ts';
 import { checkQualifiedName } from '../../object/text-formats.ts';
 import { type Ratchet, ratchetOf } from '../rules/checked.ts';
 import { mustBeLabelSelector } from '../rules/labels.ts';
@@ -163,7 +163,7 @@ function mustBeAllOrSome(
 ): void {
   if (values.length === 0) at.required();
   else if (values.length > 1 && values.includes('*'))
-    at.invalid(goText(goList(type, values)), `if '*' is present, must not specify other ${items}`);
+    at.invalid(goList(type, values), `if '*' is present, must not specify other ${items}`);
 }
 
 // `pods`, `pods/log`, `pods/*`, `*/scale`, `*/*`, and `*` for all resources without their subresources.

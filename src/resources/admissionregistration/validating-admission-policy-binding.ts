@@ -1,6 +1,6 @@
 import type { ValidatingAdmissionPolicyBinding } from '../../api/types/admissionregistration/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { goList, goText } from '../../object/go-value.ts';
+import { goList } from '../../object/go-value.ts';
 import { define } from '../define.ts';
 import { checked } from '../rules/checked.ts';
 import { mustBeNamed, mustBeOneOf } from '../rules/name-rules.ts';
@@ -62,7 +62,7 @@ function validateActions(at: FieldPath, actions: readonly string[]): void {
   }
   if (seen.has('Deny') && seen.has('Warn'))
     at.invalid(
-      goText(goList('admissionregistration.ValidationAction', actions)),
+      goList('admissionregistration.ValidationAction', actions),
       'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)',
     );
 }

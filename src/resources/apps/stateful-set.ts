@@ -8,7 +8,7 @@ import type {
 import type { PersistentVolumeClaim } from '../../api/types/core/v1.ts';
 import { equalExcept } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { goText } from '../../object/go-value.ts';
+import { goJson, goStruct, goText } from '../../object/go-value.ts';
 import { DEFAULT_MINOR } from '../../version.ts';
 import { age, containerCells } from '../cells.ts';
 import { validateClaimSpec } from '../core/persistent-volume-claim/validate.ts';
@@ -142,8 +142,11 @@ function validateUpdateStrategy(at: FieldPath, { type, rollingUpdate }: Stateful
     if (maxUnavailable !== undefined) validateMaxUnavailable(at.field('maxUnavailable'), maxUnavailable);
     return;
   }
-  const struct = `apps.RollingUpdateStatefulSetStrategy{Partition:${partition}, MaxUnavailable:(*intstr.IntOrString)(nil)}`;
-  at.invalid(goText(struct), "only allowed for updateStrategy 'RollingUpdate'");
+  const struct = goStruct('apps.RollingUpdateStatefulSetStrategy', {
+    Partition: partition,
+    MaxUnavailable: goText('(*intstr.IntOrString)(nil)', goJson(maxUnavailable)),
+  });
+  at.invalid(struct, "only allowed for updateStrategy 'RollingUpdate'");
 }
 
 function validateMaxUnavailable(at: FieldPath, most: number | string): void {

@@ -6,7 +6,7 @@ import type {
 } from '../../api/types/certificates/v1alpha1.ts';
 import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { goText } from '../../object/go-value.ts';
+import { goQuote, goText } from '../../object/go-value.ts';
 import { DEFAULT_MINOR } from '../../version.ts';
 import { readRequestDer } from '../../x509/certification-request.ts';
 import { type PemBlock, pemBlocks } from '../../x509/pem.ts';
@@ -170,6 +170,7 @@ const TIMES = [
   ['beginRefreshAt', 'must be present and in the range [notbefore+10min, notafter-10min]'],
 ] as const;
 
+const NANOSECONDS_PER_MS = 1_000_000;
 const MINUTE_MS = 60_000;
 const CLOCK_SKEW_MS = 5 * MINUTE_MS;
 const MIN_LIFETIME_MS = 60 * MINUTE_MS;
@@ -193,9 +194,9 @@ function validateTimes(
   const [before, after, refresh] = [timeOf('notBefore'), timeOf('notAfter'), timeOf('beginRefreshAt')];
   const [from, until] = [certificate.validFromDate.getTime(), certificate.validToDate.getTime()];
   const refuse = (field: (typeof TIMES)[number][0], why: string): void =>
-    at.field(field).invalid(goText(status[field] ?? ''), why);
+    at.field(field).invalid(goText(goQuote(status[field] ?? '')), why);
   const refuseChain = (why: string): void =>
-    at.field('certificateChain').invalid(goText(`${(until - from) / 1000}s`), why);
+    at.field('certificateChain').invalid(goText(String((until - from) * NANOSECONDS_PER_MS)), why);
   if (before !== from)
     refuse('notBefore', 'must be set to the NotBefore time encoded in the leaf certificate');
   else if (Math.abs(before - Date.now()) >= CLOCK_SKEW_MS)

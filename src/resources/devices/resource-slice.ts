@@ -1,7 +1,6 @@
 import type { NodeSelector } from '../../api/types/core/v1.ts';
 import type { Device, ResourceSlice, ResourceSliceSpec } from '../../api/types/resource/stored.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { goList, goText } from '../../object/go-value.ts';
 import { DEFAULT_MINOR } from '../../version.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
@@ -9,6 +8,7 @@ import { validateNodeSelector } from '../pod/validation/placement.ts';
 import { mustBeDistinct, mustBeDriverName } from '../resource/device-names.ts';
 import { validatePool } from '../resource/resource-slice.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
+import { goNodeSelectorTerms } from '../rules/go-structs.ts';
 import { mustNotChange } from '../rules/immutable.ts';
 import { minorOf } from '../rules/minor-of.ts';
 import { mustBeName } from '../rules/name-rules.ts';
@@ -155,6 +155,6 @@ function validateSelector(at: FieldPath, selector: NodeSelector): void {
   const terms = selector.nodeSelectorTerms ?? [];
   validateNodeSelector(at, selector, 32);
   if (terms.length === 1) return;
-  const value = goText(goList('core.NodeSelectorTerm', terms));
+  const value = goNodeSelectorTerms(terms);
   at.field('nodeSelectorTerms').invalid(value, 'must have exactly one node selector term');
 }

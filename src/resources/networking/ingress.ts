@@ -9,7 +9,7 @@ import type {
   ServiceBackendPort,
 } from '../../api/types/networking/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { goList, goText } from '../../object/go-value.ts';
+import { goList } from '../../object/go-value.ts';
 import { parseIp } from '../../object/ip.ts';
 import { checkName, checkPort, checkPortName, checkWildcardSubdomain } from '../../object/text-formats.ts';
 import { age, NONE } from '../cells.ts';
@@ -112,7 +112,7 @@ function validate(root: FieldPath, { spec = {} }: Ingress): void {
   const { rules = [], defaultBackend, ingressClassName } = spec;
   if (rules.length === 0 && defaultBackend === undefined)
     at.invalid(
-      goText(goList('networking.IngressRule', undefined)),
+      goList('networking.IngressRule', undefined),
       'either `defaultBackend` or `rules` must be specified',
     );
   if (defaultBackend !== undefined) validateBackend(at.field('defaultBackend'), defaultBackend);

@@ -7,7 +7,7 @@ import type {
   NetworkPolicySpec,
 } from '../../api/types/networking/v1.ts';
 import { FieldPath } from '../../object/field-path.ts';
-import { goList, goText } from '../../object/go-value.ts';
+import { goList } from '../../object/go-value.ts';
 import { contains, parseCidr } from '../../object/ip.ts';
 import { checkPort, checkPortName } from '../../object/text-formats.ts';
 import { age, selectorText } from '../cells.ts';
@@ -87,7 +87,7 @@ const POLICY_TYPES = ['Ingress', 'Egress'];
 
 function validateTypes(at: FieldPath, types: readonly string[]): void {
   if (types.length > POLICY_TYPES.length)
-    at.invalid(goText(goList('networking.PolicyType', types)), 'may not specify more than two policyTypes');
+    at.invalid(goList('networking.PolicyType', types), 'may not specify more than two policyTypes');
   else for (const [path, type] of at.each(types)) mustBeOneOf(path, type, POLICY_TYPES);
 }
 

@@ -1,7 +1,7 @@
 import type { ServiceCIDR } from '../../api/types/networking/v1beta1.ts';
 import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { goStruct, goText } from '../../object/go-value.ts';
+import { goStruct } from '../../object/go-value.ts';
 import { parseCidr, readStrictCidr } from '../../object/ip.ts';
 import { DEFAULT_MINOR } from '../../version.ts';
 import { age } from '../cells.ts';
@@ -67,7 +67,7 @@ const ONE_A_FAMILY =
   'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64';
 
 function validateRanges(at: FieldPath, cidrs: readonly string[]): void {
-  const struct = goText(goStruct('networking.ServiceCIDRSpec', { CIDRs: cidrs }));
+  const struct = goStruct('networking.ServiceCIDRSpec', { CIDRs: cidrs });
   const families = new Set(cidrs.map((cidr) => parseCidr(cidr)?.family));
   if (cidrs.length === 0) at.required('at least one CIDR required');
   else if (cidrs.length > 2) at.invalid(struct, 'may only hold up to 2 values');

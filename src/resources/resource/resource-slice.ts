@@ -8,12 +8,12 @@ import type {
   ResourceSliceSpec,
 } from '../../api/types/resource/v1alpha3.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { goList, goText } from '../../object/go-value.ts';
 import { parseSemanticVersion } from '../../object/semantic-version.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { validateNodeSelector } from '../pod/validation/placement.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
+import { goNodeSelectorTerms } from '../rules/go-structs.ts';
 import { mustNotChange } from '../rules/immutable.ts';
 import { mustBeName } from '../rules/name-rules.ts';
 import {
@@ -104,7 +104,7 @@ function validateSelector(at: FieldPath, selector: NodeSelector): void {
   const terms = selector.nodeSelectorTerms ?? [];
   validateNodeSelector(at, selector);
   if (terms.length === 1) return;
-  const value = goText(goList('core.NodeSelectorTerm', terms));
+  const value = goNodeSelectorTerms(terms);
   at.field('nodeSelectorTerms').invalid(value, 'must have exactly one selector term');
 }
 

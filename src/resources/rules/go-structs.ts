@@ -2,6 +2,8 @@ import type {
   EventSource,
   HostIP,
   NodeAddress,
+  NodeSelectorRequirement,
+  NodeSelectorTerm,
   ObjectReference,
   PodIP,
   ServicePort,
@@ -12,7 +14,7 @@ import type { LabelSelector } from '../../api/types/meta/v1.ts';
 import type { ParentReference } from '../../api/types/networking/v1beta1.ts';
 import type { RoleRef } from '../../api/types/rbac/v1.ts';
 import type { CSINodeDriver } from '../../api/types/storage/v1.ts';
-import { type GoText, goList, goStrings, goStruct, goText, goValue } from '../../object/go-value.ts';
+import { type GoText, goJson, goList, goStrings, goStruct, goText, goValue } from '../../object/go-value.ts';
 
 /**
  * Structs of messages that clients know by heart, as Go writes them (fmt, `%#v`): every field of the type, in its order, as the
@@ -21,42 +23,57 @@ import { type GoText, goList, goStrings, goStruct, goText, goValue } from '../..
  *   spec.selector: Invalid value: v1.LabelSelector{MatchLabels:map[string]string{"app":"web"}, …}: field is immutable
  */
 
-const struct = (type: string, fields: Readonly<Record<string, unknown>>): GoText =>
-  goText(goStruct(type, fields));
-
 /** A pointer. Where it points to is an address in Go, and the value itself here. */
 const pointer = (type: string, value: unknown): GoText =>
-  goText(`(*${type})(${value === undefined ? 'nil' : goValue(value)})`);
+  goText(`(*${type})(${value === undefined ? 'nil' : goValue(value)})`, goJson(value));
 
 export function goLabelSelector(selector: LabelSelector | undefined): GoText {
   if (selector === undefined) return goText('null');
   const { matchLabels, matchExpressions = [] } = selector;
   const requirements = matchExpressions.map(({ key = '', operator = '', values }) =>
-    struct('v1.LabelSelectorRequirement', {
+    goStruct('v1.LabelSelectorRequirement', {
       Key: key,
       Operator: operator,
-      Values: goText(goList('string', values)),
+      Values: goList('string', values),
     }),
   );
-  return struct('v1.LabelSelector', {
-    MatchLabels: goText(goStrings(matchLabels)),
-    MatchExpressions: goText(
-      goList('v1.LabelSelectorRequirement', requirements.length === 0 ? undefined : requirements),
+  const { text } = goStruct('v1.LabelSelector', {
+    MatchLabels: goStrings(matchLabels),
+    MatchExpressions: goList(
+      'v1.LabelSelectorRequirement',
+      requirements.length === 0 ? undefined : requirements,
     ),
   });
+  return goText(text, jsonOfSelector(selector));
 }
 
-export const goIntOrString = (value: number | string | undefined): GoText =>
-  struct(
+/** The type is one of the API: its JSON has the API's names and omits what is empty. */
+function jsonOfSelector({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
+  const hasLabels = Object.keys(matchLabels).length > 0;
+  const expressions = matchExpressions.map(({ key = '', operator = '', values = [] }) => {
+    const start = `{"key":${goJson(key)},"operator":${goJson(operator)}`;
+    return values.length > 0 ? `${start},"values":${goJson(values)}}` : `${start}}`;
+  });
+  const parts = [
+    ...(hasLabels ? [`"matchLabels":${goJson(matchLabels)}`] : []),
+    ...(expressions.length > 0 ? [`"matchExpressions":[${expressions.join(',')}]`] : []),
+  ];
+  return `{${parts.join(',')}}`;
+}
+
+export function goIntOrString(value: number | string | undefined): GoText {
+  const { text } = goStruct(
     'intstr.IntOrString',
     typeof value === 'string'
       ? { Type: 1, IntVal: 0, StrVal: value }
       : { Type: 0, IntVal: value ?? 0, StrVal: '' },
   );
+  return goText(text, goJson(value ?? 0));
+}
 
 export const goToleration = (toleration: Toleration): GoText => {
   const { key = '', operator = '', value = '', effect = '', tolerationSeconds } = toleration;
-  return struct('core.Toleration', {
+  return goStruct('core.Toleration', {
     Key: key,
     Operator: operator,
     Value: value,
@@ -66,11 +83,16 @@ export const goToleration = (toleration: Toleration): GoText => {
 };
 
 export const goTaint = ({ key = '', value = '', effect = '', timeAdded }: Taint): GoText =>
-  struct('core.Taint', { Key: key, Value: value, Effect: effect, TimeAdded: goText(timeAdded ?? '<nil>') });
+  goStruct('core.Taint', {
+    Key: key,
+    Value: value,
+    Effect: effect,
+    TimeAdded: goText(timeAdded ?? '<nil>', goJson(timeAdded)),
+  });
 
 /** Kubernetes' message shows the fields by which ports are compared. */
 export const goServicePort = ({ protocol = '', port = 0 }: ServicePort): GoText =>
-  struct('core.ServicePort', {
+  goStruct('core.ServicePort', {
     Name: '',
     Protocol: protocol,
     AppProtocol: pointer('string', undefined),
@@ -80,37 +102,39 @@ export const goServicePort = ({ protocol = '', port = 0 }: ServicePort): GoText 
   });
 
 export const goNodeAddress = ({ type = '', address = '' }: NodeAddress): GoText =>
-  struct('core.NodeAddress', { Type: type, Address: address });
+  goStruct('core.NodeAddress', { Type: type, Address: address });
 
 export const goRoleRef = ({ apiGroup = '', kind = '', name = '' }: RoleRef): GoText =>
-  struct('rbac.RoleRef', { APIGroup: apiGroup, Kind: kind, Name: name });
+  goStruct('rbac.RoleRef', { APIGroup: apiGroup, Kind: kind, Name: name });
 
 export const goScopes = (scopes: readonly string[] | undefined): GoText =>
-  goText(goList('core.ResourceQuotaScope', scopes));
+  goList('core.ResourceQuotaScope', scopes);
 
 export const goNodeDriver = ({ name = '', nodeID = '', topologyKeys, allocatable }: CSINodeDriver): GoText =>
-  struct('storage.CSINodeDriver', {
+  goStruct('storage.CSINodeDriver', {
     Name: name,
     NodeID: nodeID,
-    TopologyKeys: goText(goList('string', topologyKeys)),
-    Allocatable: pointer('storage.VolumeNodeResources', allocatable),
+    TopologyKeys: goList('string', topologyKeys),
+    Allocatable: goText(
+      pointer('storage.VolumeNodeResources', allocatable).text,
+      allocatable === undefined ? 'null' : `{"Count":${goJson(allocatable.count)}}`,
+    ),
   });
 
 type AddressType = 'core.HostIP' | 'core.PodIP';
 
-export const goAddress = (type: AddressType, { ip = '' }: PodIP | HostIP): GoText => struct(type, { IP: ip });
+export const goAddress = (type: AddressType, { ip = '' }: PodIP | HostIP): GoText =>
+  goStruct(type, { IP: ip });
 
 export const goAddresses = (type: AddressType, addresses: readonly (PodIP | HostIP)[]): GoText =>
-  goText(
-    goList(
-      type,
-      addresses.map((address) => goAddress(type, address)),
-    ),
+  goList(
+    type,
+    addresses.map((address) => goAddress(type, address)),
   );
 
 export const goParentReference = (reference: ParentReference): GoText => {
   const { group = '', resource = '', namespace = '', name = '' } = reference;
-  return struct('networking.ParentReference', {
+  return goStruct('networking.ParentReference', {
     Group: group,
     Resource: resource,
     Namespace: namespace,
@@ -119,7 +143,7 @@ export const goParentReference = (reference: ParentReference): GoText => {
 };
 
 export const goObjectReference = (reference: ObjectReference): GoText =>
-  struct('core.ObjectReference', {
+  goStruct('core.ObjectReference', {
     Kind: reference.kind ?? '',
     Namespace: reference.namespace ?? '',
     Name: reference.name ?? '',
@@ -130,4 +154,28 @@ export const goObjectReference = (reference: ObjectReference): GoText =>
   });
 
 export const goEventSource = ({ component = '', host = '' }: EventSource): GoText =>
-  struct('core.EventSource', { Component: component, Host: host });
+  goStruct('core.EventSource', { Component: component, Host: host });
+
+/** The terms of a node selector, in the type that Kubernetes uses inside. */
+export const goNodeSelectorTerms = (terms: readonly NodeSelectorTerm[]): GoText =>
+  goList(
+    'core.NodeSelectorTerm',
+    terms.map(({ matchExpressions, matchFields }) =>
+      goStruct('core.NodeSelectorTerm', {
+        MatchExpressions: goRequirements(matchExpressions),
+        MatchFields: goRequirements(matchFields),
+      }),
+    ),
+  );
+
+const goRequirements = (requirements: readonly NodeSelectorRequirement[] | undefined): GoText =>
+  goList(
+    'core.NodeSelectorRequirement',
+    requirements?.map(({ key = '', operator = '', values }) =>
+      goStruct('core.NodeSelectorRequirement', {
+        Key: key,
+        Operator: operator,
+        Values: goList('string', values),
+      }),
+    ),
+  );

@@ -2,7 +2,7 @@ import { defaultGates } from '../../api/feature-gates.ts';
 import type { CSIDriver, TokenRequest } from '../../api/types/storage/v1.ts';
 import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { goList, goText } from '../../object/go-value.ts';
+import { goList } from '../../object/go-value.ts';
 import { nextGeneration } from '../../object/metadata.ts';
 import { checkName } from '../../object/text-formats.ts';
 import type { Cell } from '../../registry/resource-definition.ts';
@@ -124,7 +124,7 @@ function validateUpdate(root: FieldPath, { spec = {} }: CSIDriver, { spec: old =
     at.field('volumeLifecycleModes'),
     spec.volumeLifecycleModes,
     old.volumeLifecycleModes,
-    (modes) => goText(goList('storage.VolumeLifecycleMode', modes)),
+    (modes) => goList('storage.VolumeLifecycleMode', modes),
   );
 }
 

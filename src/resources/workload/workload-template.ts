@@ -4,7 +4,7 @@ import type { PodTemplateSpec } from '../../api/types/core/v1.ts';
 import type { LabelSelector } from '../../api/types/meta/v1.ts';
 import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { goStrings, goText } from '../../object/go-value.ts';
+import { goStrings } from '../../object/go-value.ts';
 import { fromLabelSelector, matchesLabels } from '../../object/selectors.ts';
 import { checkName } from '../../object/text-formats.ts';
 import type { PodTemplateReader } from '../../registry/resource-definition.ts';
@@ -47,7 +47,7 @@ export function mustMatchSelector(
   if (selector !== undefined && matchesLabels(fromLabelSelector(selector), labels ?? {})) return;
   at.field('metadata')
     .field('labels')
-    .invalid(goText(goStrings(labels)), '`selector` does not match template `labels`');
+    .invalid(goStrings(labels), '`selector` does not match template `labels`');
 }
 
 /** Pods that are to run for ever restart always and have no deadline. `owner` as in the message. */

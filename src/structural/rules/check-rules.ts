@@ -3,7 +3,7 @@ import type { FieldError } from '../../api/status.ts';
 import type { ValidationRule } from '../../api/types/apiextensions/v1.ts';
 import type { NewExpressions } from '../../cel/newer.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { goStruct, goText } from '../../object/go-value.ts';
+import { goJson, goStruct, goText } from '../../object/go-value.ts';
 import { celSeconds } from '../../observability/cel-metrics.ts';
 import type { Steps } from '../../util/turns.ts';
 import {
@@ -206,19 +206,17 @@ const written = ({
   fieldPath = '',
   optionalOldSelf,
 }: ValidationRule) =>
-  goText(
-    goStruct('apiextensions.ValidationRule', {
-      Rule: rule,
-      Message: message,
-      MessageExpression: messageExpression,
-      Reason: pointer('*apiextensions.FieldValueErrorReason', reason),
-      FieldPath: fieldPath,
-      OptionalOldSelf: pointer('*bool', optionalOldSelf),
-    }),
-  );
+  goStruct('apiextensions.ValidationRule', {
+    Rule: rule,
+    Message: message,
+    MessageExpression: messageExpression,
+    Reason: pointer('*apiextensions.FieldValueErrorReason', reason),
+    FieldPath: fieldPath,
+    OptionalOldSelf: pointer('*bool', optionalOldSelf),
+  });
 
 const pointer = (type: string, value: unknown) =>
-  goText(`(${type})(${value === undefined ? 'nil' : '0xc000000000'})`);
+  goText(`(${type})(${value === undefined ? 'nil' : '0xc000000000'})`, goJson(value));
 
 function tooExpensive(name: string, cost: number, most: number): string {
   const factor = cost / most;

@@ -8,7 +8,7 @@ import type {
 import { APPROVAL_ANNOTATION, approvalOf, isProtectedGroup } from '../../../object/api-approval.ts';
 import { equal } from '../../../object/equality.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { goList, goText } from '../../../object/go-value.ts';
+import { goList } from '../../../object/go-value.ts';
 import { checkName } from '../../../object/text-formats.ts';
 import { hasDefault, someSchema } from '../../../structural/schema-node.ts';
 import type { Steps } from '../../../util/turns.ts';
@@ -110,7 +110,7 @@ function validateStoredVersions(
 ): void {
   const stored = status.storedVersions ?? [];
   if (stored.length === 0) {
-    at.invalid(goText(goList('string', status.storedVersions)), 'must have at least one stored version');
+    at.invalid(goList('string', status.storedVersions), 'must have at least one stored version');
     return;
   }
   const versions = spec.versions ?? [];

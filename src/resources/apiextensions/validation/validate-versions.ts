@@ -7,7 +7,7 @@ import type {
 } from '../../../api/types/apiextensions/v1.ts';
 import { equal } from '../../../object/equality.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { goList, goText } from '../../../object/go-value.ts';
+import { goList } from '../../../object/go-value.ts';
 import { sizeOfPatterns } from '../../../structural/pattern-size.ts';
 import { keywordsOf, type Schema } from '../../../structural/schema-node.ts';
 import type { Steps } from '../../../util/turns.ts';
@@ -36,7 +36,7 @@ export function* validateVersions(
         .field('openAPIV3Schema')
         .required(minorOf(path) < 34 ? 'schemas are required' : '');
   }
-  const written = () => goText(goList('apiextensions.CustomResourceDefinitionVersion', given));
+  const written = () => goList('apiextensions.CustomResourceDefinitionVersion', given);
   if (new Set(versions.map(({ name = '' }) => name)).size < versions.length)
     at.invalid(written(), 'must contain unique version names');
   if (versions.filter(({ storage }) => storage === true).length !== 1)

@@ -8,7 +8,7 @@ import type {
   SuccessPolicyRule,
 } from '../../../api/types/batch/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { goList, goText } from '../../../object/go-value.ts';
+import { goList } from '../../../object/go-value.ts';
 import { checkQualifiedName } from '../../../object/text-formats.ts';
 import { mustBeNonNegative } from '../../rules/numbers.ts';
 
@@ -71,7 +71,7 @@ function validateExitCodes(
 }
 
 function validateCodes(at: FieldPath, codes: readonly number[], operator: string): void {
-  const list = goText(goList('int32', [...codes]));
+  const list = goList('int32', [...codes]);
   if (codes.length === 0) {
     at.invalid(list, 'at least one value is required');
     return;

@@ -1,6 +1,6 @@
 import type { Job } from '../../../api/types/batch/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { goStrings, goText } from '../../../object/go-value.ts';
+import { goStrings } from '../../../object/go-value.ts';
 import { fromLabelSelector, matchesLabels } from '../../../object/selectors.ts';
 import type { Ratchet } from '../../rules/checked.ts';
 import { goLabelSelector } from '../../rules/go-structs.ts';
@@ -59,6 +59,6 @@ function mustHaveLabels(at: FieldPath, labels: Labels, generated: Labels): void 
   for (const [path, key, value] of at.entries(generated)) {
     if (labels[key] === value) continue;
     if (labels[key] === undefined) path.required(`must be '${value}'`);
-    else path.invalid(goText(goStrings(labels)), `must be '${value}'`);
+    else path.invalid(goStrings(labels), `must be '${value}'`);
   }
 }

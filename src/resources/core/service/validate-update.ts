@@ -1,6 +1,6 @@
 import type { Service, ServiceSpec } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { goList, goText } from '../../../object/go-value.ts';
+import { goList } from '../../../object/go-value.ts';
 import { isExternalName, isHeadless, isLoadBalancer, needsHealthCheckNodePort } from './kind.ts';
 
 const CHANGED = 'may not change once set';
@@ -41,7 +41,7 @@ function mustKeepFamilies(at: FieldPath, spec: ServiceSpec, before: ServiceSpec)
   const { clusterIPs: ips = [], ipFamilies: families = [] } = spec;
   const { ipFamilies: old = [] } = before;
   const path = at.field('ipFamilies').item(0);
-  const display = (): unknown => goText(goList('core.IPFamily', families));
+  const display = (): unknown => goList('core.IPFamily', families);
   if (old.length === families.length) {
     for (const [index, family] of old.entries())
       if (family !== families[index]) path.invalid(display(), CHANGED);

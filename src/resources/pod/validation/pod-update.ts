@@ -9,7 +9,7 @@ import type {
 } from '../../../api/types/core/v1.ts';
 import { equal } from '../../../object/equality.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { goStrings, goText } from '../../../object/go-value.ts';
+import { goStrings } from '../../../object/go-value.ts';
 import { keepsQosClass } from '../../../object/pod-spec.ts';
 import { DEFAULT_MINOR } from '../../../version.ts';
 import { validatePodAnnotationsUpdate } from './annotations.ts';
@@ -136,7 +136,7 @@ function validateGatedPlacement(at: FieldPath, spec: PodSpec, old: PodSpec): voi
   const areKept = Object.entries(old.nodeSelector ?? {}).every(([key, value]) => labels[key] === value);
   if (!areKept)
     at.field('nodeSelector').invalid(
-      goText(goStrings(labels)),
+      goStrings(labels),
       'only additions to spec.nodeSelector are allowed (no mutations or deletions)',
     );
   const path = at.field('affinity').field('nodeAffinity').field(REQUIRED).field('nodeSelectorTerms');
