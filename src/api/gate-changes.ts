@@ -21,8 +21,8 @@ export const GATE_CHANGES: Readonly<Record<Minor, readonly GateGroup[]>> = {
       on: false,
       names:
         'AgentCrashLoopBackOffMax AgentFineGrainedAuthz AllowUnsafeMalformedObjectDeletion ' +
-        'CBORServingAndStorage ComponentFlagz ComponentStatusz DRAAdminAccess ' +
-        'DRAResourceClaimDeviceStatus ExternalServiceAccountTokenSigner ' +
+        'CBORServingAndStorage ClientsAllowCBOR ClientsPreferCBOR ComponentFlagz ComponentStatusz ' +
+        'DRAAdminAccess DRAResourceClaimDeviceStatus ExternalServiceAccountTokenSigner ' +
         'InPlacePodVerticalScalingExclusiveCPUs PodLevelResources PodLifecycleSleepActionAllowZero ' +
         'PodLogsQuerySplitStreams RelaxedDNSSearchValidation RemoteRequestHeaderUID ' +
         'SELinuxChangePolicy SchedulerAsyncPreemption WindowsCPUAndMemoryAffinity ' +
@@ -101,9 +101,9 @@ export const GATE_CHANGES: Readonly<Record<Minor, readonly GateGroup[]>> = {
       on: true,
       names:
         'AgentFineGrainedAuthz AllowParsingUserUIDFromCertAuth DRAResourceClaimDeviceStatus ' +
-        'DeclarativeValidation DisableCPUQuotaWithExclusiveCPUs InPlacePodVerticalScaling ' +
-        'OrderedNamespaceDeletion PodLifecycleSleepActionAllowZero ProcMountType ' +
-        'RelaxedDNSSearchValidation RemoteRequestHeaderUID SELinuxChangePolicy ' +
+        'DeclarativeValidation DisableCPUQuotaWithExclusiveCPUs InOrderInformers ' +
+        'InPlacePodVerticalScaling OrderedNamespaceDeletion PodLifecycleSleepActionAllowZero ' +
+        'ProcMountType RelaxedDNSSearchValidation RemoteRequestHeaderUID SELinuxChangePolicy ' +
         'SchedulerAsyncPreemption SchedulerPopFromBackoffQ ServiceAccountNodeAudienceRestriction ' +
         'StreamingCollectionEncodingToJSON StreamingCollectionEncodingToProtobuf ' +
         'SupplementalGroupsPolicy UserNamespacesSupport WinDSR',
@@ -201,10 +201,11 @@ export const GATE_CHANGES: Readonly<Record<Minor, readonly GateGroup[]>> = {
         'AgentCrashLoopBackOffMax AgentEnsureSecretPulledImages CSIServiceAccountTokenSecrets ' +
         'ClearingNominatedNodeNameAfterBinding ContainerRestartRules ' +
         'DeploymentReplicaSetTerminatingReplicas EnvFiles HPAConfigurableTolerance HostnameOverride ' +
-        'ImageVolume MutableCSINodeAllocatableCount NominatedNodeNameForExpectation ' +
-        'OpportunisticBatching PodTopologyLabelsAdmission ' +
-        'StructuredAuthenticationConfigurationJWKSMetrics',
+        'ImageVolume InOrderInformersBatchProcess MutableCSINodeAllocatableCount ' +
+        'NominatedNodeNameForExpectation OpportunisticBatching PodTopologyLabelsAdmission ' +
+        'StructuredAuthenticationConfigurationJWKSMetrics WatchListClient',
     },
+    { stage: 'GA', on: true, names: 'InformerResourceVersion' },
     { stage: 'Deprecated', on: false, names: 'ChangeContainerStatusOnAgentRestart' },
     { stage: 'Deprecated', on: false, isLocked: true, names: 'AllowOverwriteTerminationGracePeriodSeconds' },
     { stage: 'Deprecated', on: true, isLocked: true, names: 'AggregatedDiscoveryRemoveBetaType' },
@@ -223,27 +224,29 @@ export const GATE_CHANGES: Readonly<Record<Minor, readonly GateGroup[]>> = {
       stage: 'Alpha',
       on: false,
       names:
-        'CRIListStreaming DRAListTypeAttributes DRANodeAllocatableResources DRAResourcePoolStatus ' +
-        'DRAWorkloadResourceClaims ManifestBasedAdmissionControlConfig ' +
-        'PersistentVolumeClaimUnusedSinceTime PodLevelResourceManagers PodsAPI ShardedListAndWatch ' +
-        'TopologyAwareWorkloadScheduling WorkloadAwarePreemption WorkloadWithJob',
+        'CRIListStreaming ControllerManagerReleaseLeaderElectionLockOnExit DRAListTypeAttributes ' +
+        'DRANodeAllocatableResources DRAResourcePoolStatus DRAWorkloadResourceClaims ' +
+        'ManifestBasedAdmissionControlConfig NativeHistograms PersistentVolumeClaimUnusedSinceTime ' +
+        'PodLevelResourceManagers PodsAPI ShardedListAndWatch TopologyAwareWorkloadScheduling ' +
+        'WorkloadAwarePreemption WorkloadWithJob',
     },
     { stage: 'Beta', on: false, names: 'DRADeviceTaintRules' },
     {
       stage: 'Beta',
       on: true,
       names:
-        'CRDObservedGenerationTracking ComponentFlagz ComponentStatusz ConstrainedImpersonation ' +
-        'DRAConsumableCapacity DRADeviceBindingConditions DRADeviceTaints DRAExtendedResource ' +
-        'DRAPartitionableDevices DRAResourceClaimGranularStatusAuthorization ' +
-        'DeclarativeValidationBeta ExtendWebSocketsToAgent InPlacePodLevelResourcesVerticalScaling ' +
+        'AtomicFIFO CRDObservedGenerationTracking ClientsAllowCARotation ClientsAllowTLSCacheGC ' +
+        'ComponentFlagz ComponentStatusz ConstrainedImpersonation DRAConsumableCapacity ' +
+        'DRADeviceBindingConditions DRADeviceTaints DRAExtendedResource DRAPartitionableDevices ' +
+        'DRAResourceClaimGranularStatusAuthorization DeclarativeValidationBeta ' +
+        'ExtendWebSocketsToAgent InPlacePodLevelResourcesVerticalScaling ' +
         'InPlacePodVerticalScalingInitContainers MutablePodResourcesForSuspendedJobs ' +
         'MutableSchedulingDirectivesForSuspendedJobs NodeDeclaredFeatures PLEGOnDemandRelist ' +
         'RelaxedServiceNameValidation ReloadAgentClientCAFile ResourceHealthStatus ' +
         'ResourceHealthStatusMessage RestartAllContainersOnContainerExits ' +
         'StaleControllerConsistencyDaemonSet StaleControllerConsistencyJob ' +
         'StaleControllerConsistencyReplicaSet StaleControllerConsistencyStatefulSet ' +
-        'StrictIPCIDRValidation UnknownVersionInteroperabilityProxy ' +
+        'StrictIPCIDRValidation UnknownVersionInteroperabilityProxy UnlockWhileProcessingFIFO ' +
         'WatchCacheInitializationPostStartHook',
     },
     { stage: 'Deprecated', on: false, names: 'DeclarativeValidationTakeover' },
@@ -258,9 +261,9 @@ export const GATE_CHANGES: Readonly<Record<Minor, readonly GateGroup[]>> = {
       names:
         'AgentFineGrainedAuthz AgentPSI AgentPodResourcesDynamicResources AgentPodResourcesGet ' +
         'CSIServiceAccountTokenSecrets DRAAdminAccess DeclarativeValidation ' +
-        'ExternalServiceAccountTokenSigner ImageVolume MutableCSINodeAllocatableCount NodeLogQuery ' +
-        'ProcMountType SELinuxChangePolicy SELinuxMountReadWriteOncePod UserNamespacesSupport ' +
-        'VolumeAttributesClass',
+        'ExternalServiceAccountTokenSigner ImageVolume InOrderInformers ' +
+        'MutableCSINodeAllocatableCount NodeLogQuery ProcMountType SELinuxChangePolicy ' +
+        'SELinuxMountReadWriteOncePod UserNamespacesSupport VolumeAttributesClass',
     },
   ],
 };

@@ -38,13 +38,14 @@ const ELSEWHERE: readonly { readonly what: string; readonly names: string }[] = 
     what: 'concerns controller managers alone',
     names:
       'AllowDNSOnlyNodeCSR CSIMigrationStorageVendor CloudControllerManagerWatchBasedRoutesReconciliation ' +
-      'CloudControllerManagerWebhook CronJobsScheduledAnnotation ' +
+      'CloudControllerManagerWebhook ControllerManagerReleaseLeaderElectionLockOnExit CronJobsScheduledAnnotation ' +
       'HonorPVReclaimPolicy InTreePluginStorageVendorUnregister InformerResourceVersion LogarithmicScaleDown ' +
       'PersistentVolumeClaimUnusedSinceTime PodIndexLabel SeparateTaintEvictionController ' +
       'StaleControllerConsistencyDaemonSet StaleControllerConsistencyJob StaleControllerConsistencyReplicaSet ' +
       'StaleControllerConsistencyStatefulSet StatefulSetSemanticRevisionComparison',
   },
   { what: 'concerns what this server does not have, providers of KMS v1', names: 'KMSv1' },
+  { what: 'concerns what this server does not have, native histograms', names: 'NativeHistograms' },
   {
     what: 'lists cost by the number of their objects, of which none is read from a disk',
     names: 'SizeBasedListCostEstimate',
@@ -56,7 +57,8 @@ const ELSEWHERE: readonly { readonly what: string; readonly names: string }[] = 
   {
     what: 'concerns the inside of servers in Go, of which clients see nothing',
     names:
-      'APIServingWithRoutine BtreeWatchCache ConcurrentWatchObjectDecode ConsistentListFromCache ContextualLogging ' +
+      'APIServingWithRoutine AtomicFIFO BtreeWatchCache ClientsAllowCARotation ClientsAllowCBOR ClientsAllowTLSCacheGC ' +
+      'ClientsPreferCBOR ConcurrentWatchObjectDecode InOrderInformers InOrderInformersBatchProcess UnlockWhileProcessingFIFO ConsistentListFromCache ContextualLogging ' +
       'DeclarativeValidation DeclarativeValidationBeta DeclarativeValidationTakeover DetectCacheInconsistency ' +
       'ListFromCacheSnapshot PodSchedulingReadiness ResilientWatchCacheInitialization SeparateCacheWatchRPC StorageNamespaceIndex ' +
       'StreamingCollectionEncodingToJSON StreamingCollectionEncodingToProtobuf ' +

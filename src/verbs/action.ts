@@ -18,6 +18,7 @@ import { readMutationOptions } from './mutation-options.ts';
 import { toDeleteOptions } from './remove.ts';
 import { RelatedObjects, toWriteCall, type VerbCall, type VerbContext } from './verb-call.ts';
 import { toAttributes } from './writing/admission-attributes.ts';
+import { placeInNamespace } from './writing/object-metadata.ts';
 import type { WriteCall } from './writing/write-call.ts';
 
 /** Serves a POST to a subresource that acts: a binding, an eviction. */
@@ -67,6 +68,7 @@ async function perform({ call, action, posted, nameOf }: ActionCall): Promise<Ap
   const expected = { ...action.served, schema: types.message(action.type), types, alsoFrom };
   const body = await readObject(request, expected, options.fieldValidation);
   const write = toWriteCall(call, { ...options, subresource: action.name });
+  placeInNamespace(body.metadata, call.served.definition, request.target.namespace);
   const name = nameOf(body);
   const { subresource } = posted;
   await admit(context.admission, toWriteCall(posted.call, { ...options, subresource }), name, body);

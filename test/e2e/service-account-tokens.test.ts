@@ -110,6 +110,14 @@ test('a token request answers what was asked, bounded by the flag, and refuses w
     spec: {},
   });
   expect(named.json.message).toContain('must match the service account name if specified');
+  const elsewhere = await cluster.request('POST', `${CORE}/serviceaccounts/robot/token`, {
+    metadata: { namespace: 'other' },
+    spec: {},
+  });
+  expect(elsewhere.json).toMatchObject({
+    code: 400,
+    message: 'the namespace of the provided object does not match the namespace sent on the request',
+  });
 });
 
 test('a token for another audience does not authenticate its holder, and a review names its audience', async () => {

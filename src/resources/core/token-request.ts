@@ -84,11 +84,9 @@ function checkUid(
 
 /** A name in the body must be the one in the path. */
 function mustBeOfPlace(at: FieldPath, { metadata }: TokenRequest, context: ActionContext): void {
-  const { name = '', namespace = '' } = metadata;
+  const { name = '' } = metadata;
   if (name !== '' && name !== context.name)
     at.field('name').invalid(name, 'must match the service account name if specified');
-  else if (namespace !== '' && namespace !== context.namespace)
-    at.field('namespace').invalid(namespace, 'must match the service account namespace if specified');
 }
 
 /** @throws StatusError 422 */
