@@ -10,14 +10,19 @@ const number = new Intl.NumberFormat('en-US');
 /** Progress shows how far a transfer is: a bar on a terminal that can erase it, and nothing elsewhere. Other lines appear above it. */
 export class Progress {
   readonly #isShown: boolean;
+  readonly #write: (text: string) => void;
   readonly #began = performance.now();
   #shownAt = 0;
   #done = 0;
   #total = 0;
   #label = '';
 
-  constructor(isShown = process.stderr.isTTY === true && process.env.TERM !== 'dumb') {
+  constructor(
+    isShown = process.stderr.isTTY === true && process.env.TERM !== 'dumb',
+    write: (text: string) => void = (text) => writeSync(2, text),
+  ) {
     this.#isShown = isShown;
+    this.#write = write;
   }
 
   get done(): number {
@@ -34,7 +39,7 @@ export class Progress {
     this.#done += count;
     if (!this.#isShown || performance.now() - this.#shownAt < EVERY_MS) return;
     this.#shownAt = performance.now();
-    writeSync(2, `${ERASE}${this.text()}`);
+    this.#write(`${ERASE}${this.text()}`);
   }
 
   /**
@@ -53,7 +58,7 @@ export class Progress {
   /** Writes a line above the bar. */
   say(line: string): void {
     this.end();
-    writeSync(2, `${line}\n`);
+    this.#write(`${line}\n`);
   }
 
   /** Writes a line of the result, to the standard output, where the bar was. */
@@ -63,6 +68,6 @@ export class Progress {
   }
 
   end(): void {
-    if (this.#isShown) writeSync(2, ERASE);
+    if (this.#isShown) this.#write(ERASE);
   }
 }

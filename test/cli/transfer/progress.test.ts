@@ -1,18 +1,15 @@
 import { expect, test, vi } from 'vitest';
 import { Progress } from '../../../src/cli/transfer/progress.ts';
 
-const written = vi.hoisted((): string[] => []);
-vi.mock('node:fs', async (actual) => ({
-  ...(await actual<typeof import('node:fs')>()),
-  writeSync: (_file: number, text: string) => written.push(text),
-}));
+const written: string[] = [];
+const write = (text: string): void => void written.push(text);
 
 test('lines of the result and of the log begin where the bar was, and not behind it', () => {
   vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
     written.push(String(text));
     return true;
   });
-  const progress = new Progress(true);
+  const progress = new Progress(true, write);
   progress.begin('pods', 1);
   vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 1000);
   progress.add(1);
@@ -29,7 +26,7 @@ test('without a terminal that can erase lines there is no bar', () => {
   vi.stubEnv('TERM', 'dumb');
   const isTTY = Object.getOwnPropertyDescriptor(process.stderr, 'isTTY') ?? { configurable: true };
   Object.defineProperty(process.stderr, 'isTTY', { configurable: true, value: true });
-  const progress = new Progress();
+  const progress = new Progress(undefined, write);
   Object.defineProperty(process.stderr, 'isTTY', isTTY);
   progress.begin('pods', 1);
   progress.add(1);

@@ -53,10 +53,10 @@ const policyWith = (spec: object): object => ({
 const POLICIES = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies';
 
 export const LONG_LISTS: readonly HostileRequest[] = [
-  dryRun('10,000 owners with the same uid', `${CORE}/configmaps`, [201], () => ({
+  dryRun('8,000 owners with the same uid', `${CORE}/configmaps`, [201], () => ({
     metadata: {
       name: 'owned',
-      ownerReferences: many(10_000, (at) => ({ apiVersion: 'v1', kind: 'Pod', name: `p${at}`, uid: 'u' })),
+      ownerReferences: many(8_000, (at) => ({ apiVersion: 'v1', kind: 'Pod', name: `p${at}`, uid: 'u' })),
     },
   })),
   dryRun('10,000 ways to spread a pod', `${CORE}/pods`, [201], () =>
