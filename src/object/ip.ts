@@ -60,7 +60,7 @@ export const equalBytes = (a: readonly number[], b: readonly number[]): boolean 
 
 /** `::ffff:a.b.c.d`, RFC 4291, section 2.5.5.2. */
 const isMapped = (bytes: readonly number[]): boolean =>
-  bytes.slice(0, 10).every((byte) => byte === 0) && bytes[10] === 0xff && bytes[11] === 0xff;
+  bytes[10] === 0xff && bytes[11] === 0xff && bytes.findIndex((byte) => byte !== 0) === 10;
 
 const ZERO = 0x30;
 const NINE = 0x39;
@@ -125,7 +125,10 @@ function ipv6Bytes(text: string): number[] | undefined {
   const zeros = IPV6_BYTES - bytes.length;
   if (gap < 0) return zeros === 0 ? bytes : undefined;
   if (zeros < 2) return undefined;
-  return [...bytes.slice(0, gap), ...ZEROS.slice(0, zeros), ...bytes.slice(gap)];
+  const whole = ZEROS.slice();
+  for (let index = 0; index < bytes.length; index += 1)
+    whole[index < gap ? index : index + zeros] = bytes[index] ?? 0;
+  return whole;
 }
 
 /** Below zero: there is none. */
@@ -151,19 +154,31 @@ export type StrictReading =
 
 const bad = (why: string): StrictReading => ({ kind: 'bad', why });
 
-/** The canonical text is made when it is asked for: it takes longer than the reading. */
-const good = (bytes: readonly number[], end: string, masked: boolean): StrictReading => ({
-  ...{ kind: 'good', family: familyOf(bytes), masked },
-  get canonical() {
-    return formatIp(bytes) + end;
-  },
-});
+class GoodReading {
+  readonly kind = 'good';
+  readonly family: 4 | 6;
+  readonly masked: boolean;
+  readonly #bytes: readonly number[];
+  readonly #end: string;
+
+  constructor(bytes: readonly number[], end: string, masked: boolean) {
+    this.family = familyOf(bytes);
+    this.masked = masked;
+    this.#bytes = bytes;
+    this.#end = end;
+  }
+
+  /** Made when it is asked for: it takes longer than the reading. */
+  get canonical(): string {
+    return formatIp(this.#bytes) + this.#end;
+  }
+}
 
 export function readStrictIp(text: string): StrictReading {
   const parsed = parseStrict(text);
   if ('why' in parsed) return bad(parsed.why);
   const { bytes, zone } = parsed;
-  return good(bytes, zone, true);
+  return new GoodReading(bytes, zone, true);
 }
 
 export function readStrictCidr(text: string): StrictReading {
@@ -179,7 +194,7 @@ export function readStrictCidr(text: string): StrictReading {
   const bits = Number(prefix);
   if (bits > bytes.length * 8) return failed('prefix length out of range');
   const masked = equalBytes(bytes, networkBytes(bytes, bits));
-  return good(bytes, `/${bits}`, masked);
+  return new GoodReading(bytes, `/${bits}`, masked);
 }
 
 interface Parsed {
@@ -233,17 +248,24 @@ export function formatIp(bytes: readonly number[]): string {
   const groups: number[] = [];
   for (let at = 0; at < bytes.length; at += 2) groups.push(((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0));
   const { start, length } = longestZeros(groups);
-  const hex = (part: readonly number[]): string => part.map((group) => group.toString(16)).join(':');
-  if (length < 2) return hex(groups);
-  return `${hex(groups.slice(0, start))}::${hex(groups.slice(start + length))}`;
+  let text = '';
+  for (let at = 0; at < groups.length; at += 1) {
+    const isLeftOut = length > 1 && at >= start && at < start + length;
+    if (isLeftOut) text += at === start ? '::' : '';
+    else text += `${text === '' || text.endsWith(':') ? '' : ':'}${(groups[at] ?? 0).toString(16)}`;
+  }
+  return text;
 }
 
 function longestZeros(groups: readonly number[]): { start: number; length: number } {
-  let best = { start: 0, length: 0 };
+  const best = { start: 0, length: 0 };
   let start = 0;
-  for (const [at, group] of groups.entries()) {
-    if (group !== 0) start = at + 1;
-    else if (at + 1 - start > best.length) best = { start, length: at + 1 - start };
+  for (let at = 0; at < groups.length; at += 1) {
+    if (groups[at] !== 0) start = at + 1;
+    else if (at + 1 - start > best.length) {
+      best.start = start;
+      best.length = at + 1 - start;
+    }
   }
   return best;
 }
