@@ -106,21 +106,27 @@ function compareSteps(one: readonly string[], other: readonly string[]): number 
  */
 export function repeatedKeyLines(json: Buffer): string[] {
   const found: string[] = [];
+  const lineOf = countLines(json);
   walk(json, {
     end: ({ repeatedAt, key }) => {
       if (repeatedAt === undefined || found.length >= MAX_PROBLEMS) return;
-      found.push(`line ${lineOf(json, repeatedAt)}: key ${goQuote(key)} already set in map`);
+      found.push(`line ${lineOf(repeatedAt)}: key ${goQuote(key)} already set in map`);
     },
     isFull: () => found.length >= MAX_PROBLEMS,
   });
   return found;
 }
 
-function lineOf(json: Buffer, offset: number): number {
+/** Finds the line of an offset, and counts from the offset that was asked for before: a document may be nothing but lines. */
+function countLines(json: Buffer): (offset: number) => number {
+  let known = 0;
   let line = 1;
-  for (let at = json.indexOf(LINE_FEED); at >= 0 && at < offset; at = json.indexOf(LINE_FEED, at + 1))
-    line += 1;
-  return line;
+  return (offset) => {
+    for (let at = known; at < offset; at += 1) if (json[at] === LINE_FEED) line += 1;
+    for (let at = offset; at < known; at += 1) if (json[at] === LINE_FEED) line -= 1;
+    known = offset;
+    return line;
+  };
 }
 
 function walk(json: Buffer, visitor: FieldVisitor): void {

@@ -54,6 +54,13 @@ const operations = (one: (at: number) => object, count = 10_000): string =>
   JSON.stringify(Array.from({ length: count }, (_, at) => one(at)));
 
 export const PATCHES: readonly HostileRequest[] = [
+  patch(
+    'a configuration of a million lines and a hundred repeated keys',
+    APPLY,
+    `${MAPS}/small?fieldManager=hostile`,
+    () =>
+      `{"apiVersion":"v1","kind":"ConfigMap","data":{${'\n'.repeat(1_000_000)}${Array.from({ length: 100 }, () => '"a":"x"').join(',\n')}}}`,
+  ),
   patch('10,000 operations that add', JSON_PATCH, `${MAPS}/small`, () =>
     operations((at) => ({ op: 'add', path: `/data/k${at}`, value: 'x' })),
   ),
