@@ -1,4 +1,5 @@
 import type { JsonValue } from '../api/object-meta.ts';
+import { goEscaped } from './go-json.ts';
 
 /**
  * Values in messages as Go writes them, which clients and their tests compare word by word (apimachinery,
@@ -45,32 +46,29 @@ const isStrings = (value: unknown): value is string[] =>
 /** The same value as JSON where messages since 1.34 show it so; undefined where Go's notation is no different. */
 export function goValueAsJson(value: unknown): string | undefined {
   if (value instanceof GoText) return value.json === value.text ? undefined : value.json;
-  return isStrings(value) ? goJson(value) : undefined;
+  return isStrings(value) ? shownJson(value) : undefined;
 }
 
-/** A value as Go's encoding/json writes it: keys sorted, and characters escaped that mean something in HTML. */
-export function goJson(value: unknown): string {
+/** As goJson writes it, of a value that may hold texts that are written already, large numbers, and fields that are undefined. */
+export function shownJson(value: unknown): string {
   if (value instanceof GoText) return value.json;
   if (value === undefined || value === null) return 'null';
   if (typeof value === 'bigint') return String(value);
-  if (typeof value !== 'object') return JSON.stringify(value).replace(HTML, toEscape);
-  if (Array.isArray(value)) return `[${value.map(goJson).join(',')}]`;
-  const entries = sortedEntries(value).map(([key, entry]) => `${goJson(key)}:${goJson(entry)}`);
+  if (typeof value !== 'object') return goEscaped(JSON.stringify(value));
+  if (Array.isArray(value)) return `[${value.map(shownJson).join(',')}]`;
+  const entries = sortedEntries(value).map(([key, entry]) => `${shownJson(key)}:${shownJson(entry)}`);
   return `{${entries.join(',')}}`;
 }
-
-const HTML = /[<>&\u2028\u2029]/g;
-const toEscape = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 /** `[]core.IPFamily{"IPv4", "IPv6"}` */
 export function goList(type: string, values: unknown): GoText {
   const list = Array.isArray(values) ? `{${values.map(goValue).join(', ')}}` : '(nil)';
-  return goText(`[]${type}${list}`, goJson(values));
+  return goText(`[]${type}${list}`, shownJson(values));
 }
 
 /** `map[string]string{"a":"b"}` */
 export function goStrings(map: object | undefined): GoText {
-  return goText(`map[string]string${map === undefined ? '(nil)' : `{${goEntries(map)}}`}`, goJson(map));
+  return goText(`map[string]string${map === undefined ? '(nil)' : `{${goEntries(map)}}`}`, shownJson(map));
 }
 
 const sortedEntries = (map: object): [string, unknown][] =>
@@ -90,14 +88,14 @@ const goEntries = (
 export function goStruct(type: string, fields: Readonly<Record<string, unknown>>): GoText {
   const all = Object.entries(fields);
   const written = all.map(([name, value]) => `${name}:${goValue(value)}`);
-  const json = all.map(([name, value]) => `"${name}":${goJson(value)}`);
+  const json = all.map(([name, value]) => `"${name}":${shownJson(value)}`);
   return goText(`${type}{${written.join(', ')}}`, `{${json.join(',')}}`);
 }
 
 /** A value without a schema: `map[string]interface {}{"a":1}`. */
 export function goAny(value: unknown): GoText {
   if (typeof value !== 'object' || value === null) return goText(goValue(value));
-  return goText(goInterface(value), goJson(value));
+  return goText(goInterface(value), shownJson(value));
 }
 
 function goInterface(value: unknown): string {

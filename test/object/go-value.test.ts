@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import { duplicate, invalidValue, notSupported } from '../../src/object/field-errors.ts';
 import {
   goAny,
-  goJson,
   goList,
   goQuote,
   goStrings,
   goStruct,
   goText,
   goValue,
+  shownJson,
 } from '../../src/object/go-value.ts';
 import { goLabelSelector, goServicePort, goToleration } from '../../src/resources/rules/go-structs.ts';
 
@@ -84,7 +84,7 @@ test.each<[unknown, string]>([
     '{"Name":"","Protocol":"TCP","AppProtocol":null,"Port":80,"TargetPort":0,"NodePort":0}',
   ],
 ])('%s has JSON as Go writes it', (value, json) => {
-  expect(goJson(value)).toBe(json);
+  expect(shownJson(value)).toBe(json);
   expect(duplicate('f', value).messageSince134).toBe(`Duplicate value: ${json}`);
 });
 

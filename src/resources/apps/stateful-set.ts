@@ -8,7 +8,7 @@ import type {
 import type { PersistentVolumeClaim } from '../../api/types/core/v1.ts';
 import { equalExcept } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { goJson, goStruct, goText } from '../../object/go-value.ts';
+import { goStruct, goText, shownJson } from '../../object/go-value.ts';
 import { DEFAULT_MINOR } from '../../version.ts';
 import { age, containerCells } from '../cells.ts';
 import { validateClaimSpec } from '../core/persistent-volume-claim/validate.ts';
@@ -144,7 +144,7 @@ function validateUpdateStrategy(at: FieldPath, { type, rollingUpdate }: Stateful
   }
   const struct = goStruct('apps.RollingUpdateStatefulSetStrategy', {
     Partition: partition,
-    MaxUnavailable: goText('(*intstr.IntOrString)(nil)', goJson(maxUnavailable)),
+    MaxUnavailable: goText('(*intstr.IntOrString)(nil)', shownJson(maxUnavailable)),
   });
   at.invalid(struct, "only allowed for updateStrategy 'RollingUpdate'");
 }

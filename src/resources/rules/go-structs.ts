@@ -14,7 +14,15 @@ import type { LabelSelector } from '../../api/types/meta/v1.ts';
 import type { ParentReference } from '../../api/types/networking/v1beta1.ts';
 import type { RoleRef } from '../../api/types/rbac/v1.ts';
 import type { CSINodeDriver } from '../../api/types/storage/v1.ts';
-import { type GoText, goJson, goList, goStrings, goStruct, goText, goValue } from '../../object/go-value.ts';
+import {
+  type GoText,
+  goList,
+  goStrings,
+  goStruct,
+  goText,
+  goValue,
+  shownJson,
+} from '../../object/go-value.ts';
 
 /**
  * Structs of messages that clients know by heart, as Go writes them (fmt, `%#v`): every field of the type, in its order, as the
@@ -25,7 +33,7 @@ import { type GoText, goJson, goList, goStrings, goStruct, goText, goValue } fro
 
 /** A pointer. Where it points to is an address in Go, and the value itself here. */
 const pointer = (type: string, value: unknown): GoText =>
-  goText(`(*${type})(${value === undefined ? 'nil' : goValue(value)})`, goJson(value));
+  goText(`(*${type})(${value === undefined ? 'nil' : goValue(value)})`, shownJson(value));
 
 export function goLabelSelector(selector: LabelSelector | undefined): GoText {
   if (selector === undefined) return goText('null');
@@ -51,11 +59,11 @@ export function goLabelSelector(selector: LabelSelector | undefined): GoText {
 function jsonOfSelector({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
   const hasLabels = Object.keys(matchLabels).length > 0;
   const expressions = matchExpressions.map(({ key = '', operator = '', values = [] }) => {
-    const start = `{"key":${goJson(key)},"operator":${goJson(operator)}`;
-    return values.length > 0 ? `${start},"values":${goJson(values)}}` : `${start}}`;
+    const start = `{"key":${shownJson(key)},"operator":${shownJson(operator)}`;
+    return values.length > 0 ? `${start},"values":${shownJson(values)}}` : `${start}}`;
   });
   const parts = [
-    ...(hasLabels ? [`"matchLabels":${goJson(matchLabels)}`] : []),
+    ...(hasLabels ? [`"matchLabels":${shownJson(matchLabels)}`] : []),
     ...(expressions.length > 0 ? [`"matchExpressions":[${expressions.join(',')}]`] : []),
   ];
   return `{${parts.join(',')}}`;
@@ -68,7 +76,7 @@ export function goIntOrString(value: number | string | undefined): GoText {
       ? { Type: 1, IntVal: 0, StrVal: value }
       : { Type: 0, IntVal: value ?? 0, StrVal: '' },
   );
-  return goText(text, goJson(value ?? 0));
+  return goText(text, shownJson(value ?? 0));
 }
 
 export const goToleration = (toleration: Toleration): GoText => {
@@ -87,7 +95,7 @@ export const goTaint = ({ key = '', value = '', effect = '', timeAdded }: Taint)
     Key: key,
     Value: value,
     Effect: effect,
-    TimeAdded: goText(timeAdded ?? '<nil>', goJson(timeAdded)),
+    TimeAdded: goText(timeAdded ?? '<nil>', shownJson(timeAdded)),
   });
 
 /** Kubernetes' message shows the fields by which ports are compared. */
@@ -117,7 +125,7 @@ export const goNodeDriver = ({ name = '', nodeID = '', topologyKeys, allocatable
     TopologyKeys: goList('string', topologyKeys),
     Allocatable: goText(
       pointer('storage.VolumeNodeResources', allocatable).text,
-      allocatable === undefined ? 'null' : `{"Count":${goJson(allocatable.count)}}`,
+      allocatable === undefined ? 'null' : `{"Count":${shownJson(allocatable.count)}}`,
     ),
   });
 

@@ -3,7 +3,7 @@ import type { FieldError } from '../../api/status.ts';
 import type { ValidationRule } from '../../api/types/apiextensions/v1.ts';
 import type { NewExpressions } from '../../cel/newer.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { goJson, goStruct, goText } from '../../object/go-value.ts';
+import { goStruct, goText, shownJson } from '../../object/go-value.ts';
 import { celSeconds } from '../../observability/cel-metrics.ts';
 import type { Steps } from '../../util/turns.ts';
 import {
@@ -216,7 +216,7 @@ const written = ({
   });
 
 const pointer = (type: string, value: unknown) =>
-  goText(`(${type})(${value === undefined ? 'nil' : '0xc000000000'})`, goJson(value));
+  goText(`(${type})(${value === undefined ? 'nil' : '0xc000000000'})`, shownJson(value));
 
 function tooExpensive(name: string, cost: number, most: number): string {
   const factor = cost / most;

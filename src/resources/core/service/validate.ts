@@ -1,6 +1,6 @@
 import type { LoadBalancerIngress, Service, ServicePort, ServiceSpec } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { goJson, goText, goValue } from '../../../object/go-value.ts';
+import { goText, goValue, shownJson } from '../../../object/go-value.ts';
 import { isIpv6 } from '../../../object/ip.ts';
 import { checkPort, checkPortName, checkQualifiedName } from '../../../object/text-formats.ts';
 import { knownAddresses, validateIngressPoint } from '../../load-balancer-status.ts';
@@ -184,7 +184,7 @@ export function validateClusterIps(at: FieldPath, spec: ServiceSpec): void {
   validateEach(path, ips);
   const areAddresses = at.found === before;
   // Written once: clients choose how many there are.
-  const shown = ips.length > 1 ? goText(goValue(ips), goJson(ips)) : ips;
+  const shown = ips.length > 1 ? goText(goValue(ips), shownJson(ips)) : ips;
   if (ips.length > MAX_ADDRESSES) path.invalid(shown, 'may only hold up to 2 values');
   // Families of addresses that are none would only confuse.
   if (!areAddresses) return;
