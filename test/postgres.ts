@@ -17,6 +17,13 @@ export interface TestDatabase extends AsyncDisposable {
   drop(): Promise<void>;
 }
 
+/** A pool whose clients may hear that their database is dropped, also while they end: the pool does not listen to them then. */
+export function withoutLoss(pool: pg.Pool): pg.Pool {
+  pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
+  return pool;
+}
+
 /** A fresh, migrated database on the run's shared server. `empty`: without the schema. */
 export async function createTestDatabase(options: { empty?: boolean } = {}): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
@@ -24,8 +31,7 @@ export async function createTestDatabase(options: { empty?: boolean } = {}): Pro
   await createDatabase(adminUrl, name, options.empty === true ? undefined : TEMPLATE);
   const url = new URL(adminUrl);
   url.pathname = `/${name}`;
-  const pool = new pg.Pool({ connectionString: url.href, max: 4 });
-  pool.on('error', () => {});
+  const pool = withoutLoss(new pg.Pool({ connectionString: url.href, max: 4 }));
   const drop = async (): Promise<void> => {
     await pool.end();
     await dropDatabase(adminUrl, name);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { DatabaseSource } from '../../../src/storage/postgres/connection/connection.ts';
 import { PostgresHistory } from '../../../src/storage/postgres/past/postgres-history.ts';
 import type { Revision } from '../../../src/storage/revision.ts';
-import { createTestDatabase } from '../../postgres.ts';
+import { createTestDatabase, withoutLoss } from '../../postgres.ts';
 import { openLog, write } from './kit.ts';
 
 test('people see in SQL who changed what, and any object as it was', async () => {
@@ -75,7 +75,7 @@ test('a page that is compacted while it is read does not end the list', async ()
   for (const name of names) written.push(await log.committer.commit(write('create', name)));
   const [, second] = written;
   let questions = 0;
-  const pool = new pg.Pool({ connectionString: database.url });
+  const pool = withoutLoss(new pg.Pool({ connectionString: database.url }));
   const compacting: DatabaseSource = async () => {
     questions += 1;
     // The second reads the page that the first has found; the partition is dropped in between.

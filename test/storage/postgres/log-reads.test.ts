@@ -4,7 +4,7 @@ import type { History, LogQuery } from '../../../src/storage/history.ts';
 import { TEXT_TYPES } from '../../../src/storage/postgres/connection/statements.ts';
 import { PostgresHistory } from '../../../src/storage/postgres/past/postgres-history.ts';
 import { type Revision, toRevision } from '../../../src/storage/revision.ts';
-import { createTestDatabase } from '../../postgres.ts';
+import { createTestDatabase, withoutLoss } from '../../postgres.ts';
 import { openLog, write } from './kit.ts';
 import { makeHistory, pagesOf } from './made-history.ts';
 
@@ -220,7 +220,7 @@ test('what the stream brings before SQL sees it is in the page all the same', as
   await using database = await createTestDatabase();
   const log = openLog(database.url);
   const a = await log.committer.commit(write('create', 'a'));
-  const pool = new pg.Pool({ connectionString: database.url, types: TEXT_TYPES });
+  const pool = withoutLoss(new pg.Pool({ connectionString: database.url, types: TEXT_TYPES }));
   // A commit whose record is written and that is not visible yet becomes so.
   const late: Revision[] = [];
   const reader = {
