@@ -54,6 +54,23 @@ export class Slots {
   }
 }
 
+/** Lets the work of one key go on one after the other, in the order in which it came. */
+export class Queues {
+  readonly #last = new Map<string, Promise<void>>();
+
+  /** Resolves when all that entered before have left; call the result to leave. */
+  async enter(key: string): Promise<() => void> {
+    const before = this.#last.get(key);
+    const left = Promise.withResolvers<void>();
+    this.#last.set(key, left.promise);
+    await before;
+    return () => {
+      left.resolve();
+      if (this.#last.get(key) === left.promise) this.#last.delete(key);
+    };
+  }
+}
+
 interface Batches<Item> {
   /** So many batches are worked on at once. */
   readonly workers: number;

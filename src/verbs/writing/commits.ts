@@ -1,8 +1,8 @@
 import { toApiVersion } from '../../api/names.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
-import { notFound, StatusError } from '../../api/status.ts';
+import { notFound } from '../../api/status.ts';
 import { toStoredJson } from '../../codec/stored-object.ts';
-import { copyJson, equalExcept } from '../../object/equality.ts';
+import { equalExcept } from '../../object/equality.ts';
 import { sameOwners } from '../../object/managed-fields/owners.ts';
 import { storeOf } from '../../registry/custom.ts';
 import { timeWait } from '../../request/waits.ts';
@@ -10,10 +10,10 @@ import { StorageError, type UnreadableObject } from '../../storage/errors.ts';
 import type { ObjectKey } from '../../storage/key.ts';
 import type { Revision } from '../../storage/revision.ts';
 import type { WriteVerb } from '../../storage/revision-log.ts';
-import type { Entry, Freshness, Store } from '../../storage/store.ts';
+import type { Store } from '../../storage/store.ts';
 import { toStatusError } from '../storage-status.ts';
 import { allocatedBy } from './allocation.ts';
-import { assertFresh, type Read, StaleRead } from './change.ts';
+import { assertFresh, type Read } from './change.ts';
 import { type Deletion, endsWithUpdate } from './deletion.ts';
 import type { SharedExpiry } from './shared-expiry.ts';
 import { type Removed, toKey, type WriteCall, type Written } from './write-call.ts';
@@ -156,93 +156,13 @@ function isUnchanged(object: ApiObject, old: ApiObject): boolean {
   );
 }
 
-/**
- * Retries of writes. Writes are optimistic: an attempt uses the cached object, which is nearly always current, and the commit
- * detects when it is not. A refusal counts only when it rests on an object that was read after the request began.
- */
-
-/** With 27^5 suffixes a collision is rare; eight attempts make it unheard of (Kubernetes: RetryGenerateName). */
-const NAME_ATTEMPTS = 8;
-/** An update without a resourceVersion is repeated on conflict; under heavy contention it gives up. */
-const ATTEMPTS = 30;
-
-const LATEST: Freshness = { kind: 'latest' };
-
-/** Generates another name when one is taken. `attempt` may change the object that it gets. */
-export async function tryNames<Result>(
-  object: ApiObject,
-  attempt: (object: ApiObject) => Promise<Result>,
-  retries = true,
-): Promise<Result> {
-  const { name = '', generateName = '' } = object.metadata;
-  if (name !== '' || generateName === '' || !retries) return attempt(object);
-  for (let attempts = 1; ; attempts += 1) {
-    try {
-      return await attempt(copyJson(object));
-    } catch (error) {
-      if (!isAlreadyThere(error) || attempts >= NAME_ATTEMPTS) throw error;
-    }
-  }
-}
-
 /** The unreadable object; undefined when it is readable or absent. @throws StorageError */
 async function findUnreadable(store: Store, key: ObjectKey): Promise<UnreadableObject | undefined> {
   try {
-    await store.get(key, LATEST);
+    await store.get(key, { kind: 'latest' });
     return undefined;
   } catch (error) {
     if (error instanceof StorageError && error.failure.kind === 'unreadable') return error.failure.objects[0];
     throw error;
   }
-}
-
-/** Passes the current object to each attempt; undefined when there is none. @throws StatusError */
-export async function tryStates<Result>(
-  store: Store,
-  call: WriteCall,
-  name: string,
-  attempt: (read: Read | undefined) => Promise<Result>,
-): Promise<Result> {
-  const key = toKey(call, name);
-  let freshness: Freshness = { kind: 'any' };
-  for (let attempts = 1; ; attempts += 1) {
-    const entry = await readEntry(store, call, key, freshness);
-    // Before it learns of a promotion, a cache may be ahead of a conflict's revision, in a history that was lost.
-    const fresh: boolean = entry === undefined || freshness.kind === 'latest';
-    try {
-      return await attempt(entry && { entry, fresh });
-    } catch (error) {
-      // A create that loses the race becomes an update.
-      const lostRace = entry === undefined && isAlreadyThere(error);
-      const next: Freshness | undefined = lostRace ? LATEST : nextFreshness(error, fresh);
-      if (next === undefined || attempts >= ATTEMPTS) throw toStatusError(error, call.definition, name);
-      freshness = next;
-    }
-  }
-}
-
-const isAlreadyThere = (error: unknown): boolean =>
-  error instanceof StatusError && error.status.reason === 'AlreadyExists';
-
-/** Confirms the absence of an object with a fresh read. */
-async function readEntry(
-  store: Store,
-  { caller }: WriteCall,
-  key: ObjectKey,
-  freshness: Freshness,
-): Promise<Entry | undefined> {
-  try {
-    const entry = await store.get(key, freshness, caller);
-    return entry ?? (freshness.kind === 'latest' ? undefined : await store.get(key, LATEST, caller));
-  } catch (error) {
-    throw toStatusError(error, key, key.name);
-  }
-}
-
-/** The freshness of the next read. Undefined: another attempt would not help. */
-function nextFreshness(error: unknown, fresh: boolean): Freshness | undefined {
-  if (error instanceof StaleRead || (error instanceof StatusError && !fresh)) return LATEST;
-  if (!(error instanceof StorageError)) return undefined;
-  if (error.failure.kind === 'conflict') return { kind: 'not-older', revision: error.failure.current };
-  return error.failure.kind === 'not-found' ? LATEST : undefined;
 }

@@ -24,7 +24,7 @@ import {
   rulesOf,
   type UpdateRules,
 } from './change.ts';
-import { Commits, tryNames, tryStates } from './commits.ts';
+import { Commits } from './commits.ts';
 import { checkPreconditions, type DeleteOptions, planDeletion } from './deletion.ts';
 import type { Ownership } from './field-ownership.ts';
 import {
@@ -35,6 +35,7 @@ import {
   placeInNamespace,
 } from './object-metadata.ts';
 import { Preparation, tracksGeneration } from './prepare-write.ts';
+import { Retries, tryNames } from './retries.ts';
 import type { SharedExpiry } from './shared-expiry.ts';
 import { isLargeCall, orNotFound, type Removed, type WriteCall, type Written } from './write-call.ts';
 
@@ -79,7 +80,7 @@ const operationOf = (old: ApiObject | undefined): AdmissionOperation =>
  * 6. validate: the result of the first five steps. No later step changes the object.
  * 7. admit (validate): plugins and policies see what will be stored, and only valid objects. Quotas are charged here,
  *    as late as possible, because a refusal after that would have to be given back.
- * 8. commit: detects whether the stored object has changed since; if so, all steps are repeated (commits.ts).
+ * 8. commit: detects whether the stored object has changed since; if so, all steps are repeated (retries.ts).
  *
  * The rules of an update depend on its kind: change.ts. Fields of the stored object that the emulated version lacks are apart
  * from all steps but the last: newer-fields.ts.
@@ -89,6 +90,7 @@ export class ObjectWriter {
   readonly #preparation: Preparation;
   readonly #commits: Commits;
   readonly #newerFields: NewerFields;
+  readonly #retries = new Retries();
 
   constructor(options: WriterOptions) {
     this.#options = options;
@@ -112,14 +114,14 @@ export class ObjectWriter {
 
   /** @throws StatusError */
   update(call: WriteCall, name: string, change: Change): Promise<Written> {
-    return tryStates(storeOf(call.definition, this.#options.store), call, name, (read) =>
+    return this.#retries.tryStates(storeOf(call.definition, this.#options.store), call, name, (read) =>
       read === undefined ? this.#createInstead(call, name, change) : this.#updateOnce(call, read, change),
     );
   }
 
   /** @throws StatusError */
   remove(call: WriteCall, name: string, options: DeleteOptions): Promise<Removed> {
-    return tryStates(storeOf(call.definition, this.#options.store), call, name, (read) => {
+    return this.#retries.tryStates(storeOf(call.definition, this.#options.store), call, name, (read) => {
       if (read === undefined) throw notFound(call.definition, name);
       return this.#removeOnce(call, read, options);
     });

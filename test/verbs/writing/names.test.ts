@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { alreadyExists, StatusError } from '../../../src/api/status.ts';
-import { tryNames } from '../../../src/verbs/writing/commits.ts';
+import { tryNames } from '../../../src/verbs/writing/retries.ts';
 
 const NAMELESS = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { generateName: 'm-' } };
 
