@@ -1,3 +1,4 @@
+import type { Gates } from '../api/feature-gates.ts';
 import { toQualifiedResource } from '../api/names.ts';
 import { requiredValue } from '../object/selectors.ts';
 import type { ResourceTarget, UserInfo } from '../request/api-request.ts';
@@ -36,15 +37,15 @@ export function nodeNameOf({ username, groups }: UserInfo): string | undefined {
 /**
  * Mode Node: lets a node read the objects that its pods need, write its own objects, and otherwise do what `rules` allow every
  * node (bootstrap/component-roles.ts). Bodies of requests are not visible here; admission checks them (Kubernetes:
- * plugin/pkg/auth/authorizer/node). `bySelectors`: it reads its own Node, and lists what is on it (the feature
- * AuthorizeNodeWithSelectors).
+ * plugin/pkg/auth/authorizer/node). With the feature AuthorizeNodeWithSelectors a node reads its own Node, and lists what is on
+ * it; two others let it read the service accounts of its pods.
  */
 export function createNodeAuthorizer(
   relations: NodeRelations,
   rules: readonly PolicyRule[],
-  { bySelectors = false }: { readonly bySelectors?: boolean } = {},
+  isFeatureOn: Gates,
 ): Authorizer {
-  const divided = bySelectors ? new Map([...DIVIDED, ...DIVIDED_BY_SELECTORS]) : DIVIDED;
+  const divided = dividedBy(isFeatureOn);
   return {
     authorize: (attributes) => {
       const node = nodeNameOf(attributes.user);
@@ -93,7 +94,7 @@ const DIVIDED: Divided = new Map(
     'leases.coordination.k8s.io': (request: NodeRequest) => decideLease(request),
     'csinodes.storage.k8s.io': (request: NodeRequest) => decideCsiNode(request),
     'resourceslices.resource.k8s.io': (request: NodeRequest) => decideSlice(request, false),
-    'podcertificaterequests.certificates.k8s.io': (request: NodeRequest) => decidePodCertificate(request),
+    'podcertificaterequests.certificates.k8s.io': () => NO_OPINION,
   }),
 );
 
@@ -105,6 +106,19 @@ const DIVIDED_BY_SELECTORS: Divided = new Map(
     'resourceslices.resource.k8s.io': (request: NodeRequest) => decideSlice(request, true),
   }),
 );
+
+const CREDENTIALS = 'AgentServiceAccountTokenForCredentialProviders';
+
+function dividedBy(isFeatureOn: Gates): Divided {
+  const divided = new Map(DIVIDED);
+  const bySelectors = isFeatureOn('AuthorizeNodeWithSelectors');
+  const certificates = isFeatureOn('PodCertificateRequest');
+  if (bySelectors) for (const [resource, decide] of DIVIDED_BY_SELECTORS) divided.set(resource, decide);
+  if (bySelectors && certificates)
+    divided.set('podcertificaterequests.certificates.k8s.io', decidePodCertificate);
+  if (certificates || isFeatureOn(CREDENTIALS)) divided.set('serviceaccounts', decideServiceAccount);
+  return divided;
+}
 
 /** Admission restricts writes to the node's own object. Reads are allowed by name, even before the object exists. */
 function decideNode({ node, verb, target: { name, subresource } }: NodeRequest): Verdict {
@@ -131,7 +145,10 @@ function decidePod(request: NodeRequest): Verdict {
   if (target.subresource !== '') return NO_OPINION;
   if (verb === 'get') return decideGet(request, 'pod');
   if (verb !== 'list' && verb !== 'watch') return NO_OPINION;
-  return isOnNode(request) ? ALLOW : refuse('can only list/watch pods with spec.nodeName field selector');
+  if (isOnNode(request)) return ALLOW;
+  return target.name === ''
+    ? refuse('can only list/watch pods with spec.nodeName field selector')
+    : decideRelated(request, 'pod');
 }
 
 const isOnNode = ({ node, selectors }: NodeRequest): boolean =>
@@ -162,6 +179,13 @@ function decideRelated({ node, target, relations }: NodeRequest, kind: RelatedKi
   if (target.name === '') return refuse('No Object name found');
   if (relations.isRelated(node, kind, target.namespace, target.name)) return ALLOW;
   return refuse(`no relationship found between node '${node}' and this object`);
+}
+
+function decideServiceAccount(request: NodeRequest): Verdict {
+  const { verb, target } = request;
+  return verb === 'get' && target.subresource === ''
+    ? decideRead(request, 'serviceaccount')
+    : decideToken(request);
 }
 
 function decideToken(request: NodeRequest): Verdict {
@@ -199,7 +223,8 @@ function decideCsiNode(request: NodeRequest): Verdict {
 
 /** Admission checks that a new request is for a pod of the node. */
 function decidePodCertificate(request: NodeRequest): Verdict {
-  if (request.target.subresource !== '') return refuse('cannot authorize PodCertificateRequest subresources');
+  if (request.target.subresource !== '')
+    return refuse('nodes may not access the status subresource of PodCertificateRequests');
   switch (request.verb) {
     case 'create':
       return ALLOW;
@@ -209,11 +234,9 @@ function decidePodCertificate(request: NodeRequest): Verdict {
     case 'watch':
       return isOnNode(request)
         ? ALLOW
-        : refuse('can only list/watch podcertificaterequests with spec.nodeName field selector');
+        : refuse('can only list/watch podcertificaterequests with nodeName field selector');
     default:
-      return refuse(
-        'only the following verbs are allowed for a PodCertificateRequest: get, list, watch, create',
-      );
+      return refuse(`nodes may not ${request.verb} podcertificaterequests`);
   }
 }
 

@@ -70,9 +70,7 @@ export async function createAuthorization(
   const webhookOf = webhookElsewhere ?? once((config) => createWebhook(config, egress.dials.controlplane));
   const engines: Engines = {
     rbac,
-    node: createNodeAuthorizer(graph, nodeRules(isFeatureOn), {
-      bySelectors: isFeatureOn('AuthorizeNodeWithSelectors'),
-    }),
+    node: createNodeAuthorizer(graph, nodeRules(isFeatureOn), isFeatureOn),
     ...(policyFile === '' ? {} : { abac: readPolicies(policyFile) }),
     webhook: (_, config) => webhookOf(config),
   };

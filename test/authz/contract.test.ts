@@ -91,7 +91,7 @@ const CASES: readonly Case[] = [
   { name: 'RBAC', authorizer: createRbac(), allows: getPods },
   {
     name: 'Node',
-    authorizer: createNodeAuthorizer(new NodeGraph(), nodeRules),
+    authorizer: createNodeAuthorizer(new NodeGraph(), nodeRules, () => false),
     allows: asks(node, 'get', 'services', { namespace: 'shop', name: 'web' }),
   },
   { name: 'Webhook', authorizer: webhook, allows: getPods },
@@ -188,7 +188,7 @@ describe('an authorizer that cannot answer', () => {
     ['a webhook with a nonsensical answer', nonsense],
     ['a chain', createChain([broken, alwaysDeny])],
     ['RBAC without roles', empty],
-    ['Node without relations', createNodeAuthorizer(new NodeGraph(), [])],
+    ['Node without relations', createNodeAuthorizer(new NodeGraph(), [], () => false)],
   ])('%s: it allows nothing', async (_, authorizer) => {
     for (const question of [
       getPods,

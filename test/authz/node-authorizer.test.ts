@@ -13,11 +13,14 @@ const SHOP = { namespace: 'shop' };
 
 beforeEach(() => {
   graph = new NodeGraph();
-  node = createNodeAuthorizer(
-    graph,
-    nodeRules(() => false),
-  );
+  node = authorizerWith();
 });
+
+/** On the relations of `graph`. */
+function authorizerWith(...features: string[]): ReturnType<typeof createNodeAuthorizer> {
+  const isFeatureOn = (name: string): boolean => features.includes(name);
+  return createNodeAuthorizer(graph, nodeRules(isFeatureOn), isFeatureOn);
+}
 
 function index(resource: string): Followed {
   const source = graph.sources.find((candidate) => candidate.resource.resource === resource);
@@ -262,6 +265,30 @@ describe('a node', () => {
     expect(may(n1, 'create', 'serviceaccounts/token', { ...SHOP, name: 'robot' })).toBe(true);
     expect(may(n1, 'create', 'serviceaccounts/token', { ...SHOP, name: 'other' })).toBe(false);
     expect(may(n1, 'patch', 'persistentvolumeclaims/status', { ...SHOP, name: 'data' })).toBe(true);
+  });
+
+  test.each([
+    ['AgentServiceAccountTokenForCredentialProviders', true],
+    ['PodCertificateRequest', true],
+    ['AuthorizeNodeWithSelectors', false],
+  ])('with %s, may read the service accounts of its pods: %s', (feature, isAllowed) => {
+    index('pods').replace([entry(pod('web', 'n1', { serviceAccountName: 'robot' }))]);
+    const authorizer = authorizerWith(feature);
+    const may = (...question: Parameters<typeof asks>) =>
+      (authorizer.authorize(asks(...question)) as Verdict).decision === 'allow';
+    expect(may(n1, 'get', 'serviceaccounts', { ...SHOP, name: 'robot' })).toBe(isAllowed);
+    expect(may(n1, 'get', 'serviceaccounts', { ...SHOP, name: 'other' })).toBe(false);
+    expect(may(n1, 'list', 'serviceaccounts', SHOP)).toBe(false);
+    expect(may(n1, 'create', 'serviceaccounts/token', { ...SHOP, name: 'robot' })).toBe(true);
+  });
+
+  test('asks for certificates of its pods where both features are on', () => {
+    const both = ['AuthorizeNodeWithSelectors', 'PodCertificateRequest'];
+    const question = asks(n1, 'create', 'podcertificaterequests.certificates.k8s.io', SHOP);
+    const decisions = [both, both.slice(0, 1), both.slice(1)].map(
+      (features) => (authorizerWith(...features).authorize(question) as Verdict).decision,
+    );
+    expect(decisions).toEqual(['allow', 'no-opinion', 'no-opinion']);
   });
 
   test('is a user in system:nodes with the name of a node; the authorizer has no opinion about others', () => {

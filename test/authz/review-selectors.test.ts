@@ -187,7 +187,7 @@ describe('a node, with AuthorizeNodeWithSelectors', () => {
           spec: { nodeName: 'n1' },
         }),
       ]);
-  const node = createNodeAuthorizer(graph, [], { bySelectors: true });
+  const node = createNodeAuthorizer(graph, [], (gate) => gate === 'AuthorizeNodeWithSelectors');
   const may = (attributes: AuthorizationAttributes): boolean | string => {
     const verdict = node.authorize(attributes);
     if (verdict instanceof Promise) throw new Error('it answers at once');
@@ -202,6 +202,8 @@ describe('a node, with AuthorizeNodeWithSelectors', () => {
     expect(may(request('list', 'fieldSelector=spec.nodeName%3Dn2'))).toBe(why);
     expect(may(request('list', 'fieldSelector=spec.nodeName!%3Dn1'))).toBe(why);
     expect(may(asks(NODE, 'get', 'pods', { namespace: 'shop', name: 'mine' }))).toBe(true);
+    expect(may(asks(NODE, 'watch', 'pods', { namespace: 'shop', name: 'mine' }))).toBe(true);
+    expect(may(asks(NODE, 'watch', 'pods', { namespace: 'shop', name: 'other' }))).toMatch(/no relationship/);
     expect(may(asks(NODE, 'get', 'pods', { namespace: 'shop', name: 'other' }))).toMatch(/no relationship/);
     expect(may(asks(NODE, 'create', 'pods', { namespace: 'shop' }))).toBe(true);
   });
@@ -220,7 +222,8 @@ describe('a node, with AuthorizeNodeWithSelectors', () => {
   });
 
   test('without the feature, rules for nodes that allow a list allow it', () => {
-    const plain = createNodeAuthorizer(graph, [{ verbs: ['list'], apiGroups: [''], resources: ['pods'] }]);
+    const rules = [{ verbs: ['list'], apiGroups: [''], resources: ['pods'] }];
+    const plain = createNodeAuthorizer(graph, rules, () => false);
     expect(plain.authorize(request('list', ''))).toMatchObject({ decision: 'allow' });
   });
 });
