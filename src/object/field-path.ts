@@ -51,6 +51,11 @@ export class FieldPath {
     return this.#below(typeof key === 'number' ? key : `[${key}]`);
   }
 
+  /** The object as a whole, as Kubernetes' errors name it: `[]`. */
+  get whole(): FieldPath {
+    return this.item('');
+  }
+
   /** The items of a list, each with its own path. An absent list has none. */
   *each<T>(items: readonly T[] | null | undefined): Generator<[FieldPath, T, number]> {
     if (items === undefined || items === null) return;

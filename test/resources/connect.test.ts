@@ -108,6 +108,6 @@ test('options of a log that are out of range are refused, however large they are
     'tailLines: Invalid value: -4611686018427387904: must be greater than or equal to 0',
   ]);
   expect(logProblems({ sinceSeconds: 1, sinceTime: '2024-01-01T00:00:00Z' })).toEqual([
-    ': Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified',
+    '[]: Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified',
   ]);
 });

@@ -291,21 +291,21 @@ describe('a resize', () => {
     [
       'anything of a static pod',
       { [`${MAIN}.requests.cpu`]: '2m' },
-      [': Forbidden: static pods cannot be resized'],
+      ['[]: Forbidden: static pods cannot be resized'],
       {},
       varyAll(POD, { 'metadata.annotations': { 'kubernetes.io/config.mirror': 'a' }, 'spec.nodeName': 'n' }),
     ],
     [
       'anything of a Windows pod',
       { [`${MAIN}.requests.cpu`]: '2m' },
-      [': Forbidden: windows pods cannot be resized'],
+      ['[]: Forbidden: windows pods cannot be resized'],
       {},
       varyAll(POD, { 'spec.os': { name: 'windows' } }),
     ],
     [
       'anything of a pod that states resources as a whole before 1.35',
       { [`${MAIN}.requests.cpu`]: '2m' },
-      [': Forbidden: pods with pod-level resources cannot be resized'],
+      ['[]: Forbidden: pods with pod-level resources cannot be resized'],
       { minor: 34, status: UNABLE },
       varyAll(POD, { 'spec.resources': { requests: { cpu: '1', memory: '1Gi' } } }),
     ],
@@ -313,7 +313,7 @@ describe('a resize', () => {
       'anything of a pod that states resources as a whole without the feature, beside what else is wrong',
       { [`${MAIN}.requests.cpu`]: '2m' },
       [
-        ': Forbidden: resize of pods with pod-level resources is forbidden when InPlacePodLevelResourcesVerticalScalingEnabled feature gate is disabled',
+        '[]: Forbidden: resize of pods with pod-level resources is forbidden when InPlacePodLevelResourcesVerticalScalingEnabled feature gate is disabled',
         'spec: Forbidden: Pod running on node without support for resize',
       ],
       { minor: 35, status: UNABLE },

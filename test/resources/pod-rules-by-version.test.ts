@@ -10,6 +10,7 @@ import { manifestsIn } from '../kit/manifests.ts';
 const GATES = {
   ...{ ContainerRestartRules: true, RestartAllContainersOnContainerExits: false, HostnameOverride: true },
   ...{ PodLevelResources: true, UserNamespacesSupport: true, ImageVolume: true },
+  DynamicResourceAllocation: true,
 };
 
 const main = { name: 'main', image: 'i' };
@@ -29,6 +30,16 @@ const near = (value: string): JsonObject => {
 const volume = (source: JsonObject): JsonObject => ({ volumes: [{ name: 'v', ...source }] });
 
 test.each<[Minor, string, JsonObject, before: string[], since: string[]]>([
+  [
+    32,
+    'static pods have no claims',
+    {
+      metadata: { annotations: { 'kubernetes.io/config.mirror': 'a' } },
+      ...pod({}, { nodeName: 'n', resourceClaims: [{ name: 'r', resourceClaimName: 'c' }] }),
+    },
+    [],
+    ['[]: Forbidden: static pods do not support resource claims'],
+  ],
   [
     33,
     'values of nodes are values of labels',

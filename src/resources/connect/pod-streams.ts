@@ -50,7 +50,7 @@ export function validateLogOptions(at: FieldPath, options: PodLogOptions): void 
   mustBeNonNegative(at.field('tailLines'), options.tailLines);
   mustBePositive(at.field('limitBytes'), limitBytes);
   if (sinceSeconds !== undefined && sinceTime !== undefined)
-    at.forbidden('at most one of `sinceTime` or `sinceSeconds` may be specified');
+    at.whole.forbidden('at most one of `sinceTime` or `sinceSeconds` may be specified');
   else mustBePositive(at.field('sinceSeconds'), sinceSeconds);
 }
 
@@ -67,7 +67,7 @@ function validateLogStream(at: FieldPath, options: PodLogOptions, isSplit: boole
   }
   mustBeOneOf(at.field('stream'), stream, LOG_STREAMS);
   if (stream !== ALL && tailLines !== undefined)
-    at.forbidden('`tailLines` and specific `stream` are mutually exclusive for now');
+    at.whole.forbidden('`tailLines` and specific `stream` are mutually exclusive for now');
 }
 
 function mustBePositive(at: FieldPath, value: number | bigint | undefined): void {

@@ -43,5 +43,5 @@ function validate(at: FieldPath, { data = {}, binaryData = {} }: ConfigMap): voi
     sizeBytes += decodedBytes(value);
   }
   // The object as a whole has the path that Kubernetes writes for an empty one.
-  if (sizeBytes > MAX_DATA_BYTES) at.field('[]').tooLong(MAX_DATA_BYTES);
+  if (sizeBytes > MAX_DATA_BYTES) at.whole.tooLong(MAX_DATA_BYTES);
 }

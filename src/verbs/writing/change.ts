@@ -162,9 +162,13 @@ export function checkVersion(
   }
   if (resourceVersion === undefined || resourceVersion === '' || resourceVersion === '0') {
     if (definition.strategy.allowUnconditionalUpdate) return;
-    const message = 'Invalid value: 0x0: must be specified for an update';
     throw invalid({ kind: definition.resource, group: definition.group }, name, [
-      { type: 'FieldValueInvalid', field: 'metadata.resourceVersion', message },
+      {
+        type: 'FieldValueInvalid',
+        field: 'metadata.resourceVersion',
+        message: 'Invalid value: 0x0: must be specified for an update',
+        messageSince134: 'Invalid value: 0: must be specified for an update',
+      },
     ]);
   }
   if (resourceVersion === toResourceVersion(entry.revision)) return;

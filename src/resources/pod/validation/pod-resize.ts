@@ -17,7 +17,7 @@ import { isMirrorPod } from './annotations.ts';
 export function validatePodResize(root: FieldPath, pod: Pod, old: Pod): void {
   const why = whyNever(root, pod, old);
   if (why !== undefined) {
-    root.forbidden(why);
+    root.whole.forbidden(why);
     return;
   }
   const at = root.field('spec');
@@ -29,7 +29,7 @@ export function validatePodResize(root: FieldPath, pod: Pod, old: Pod): void {
   if (!isResizable(old.status?.containerStatuses ?? []))
     at.forbidden('Pod running on node without support for resize');
   if (isWhole && !root.isOn(WHOLE)) {
-    root.forbidden(
+    root.whole.forbidden(
       'resize of pods with pod-level resources is forbidden when InPlacePodLevelResourcesVerticalScalingEnabled feature gate is disabled',
     );
     return;

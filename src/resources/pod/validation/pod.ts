@@ -5,9 +5,10 @@ import { checkSearchDomain } from '../../../object/text-formats.ts';
 import { type Ratchet, ratchetOf } from '../../rules/checked.ts';
 import { AMBIGUOUS, mustBeIp } from '../../rules/ip-rules.ts';
 import { mustBeLabels } from '../../rules/labels.ts';
+import { minorOf } from '../../rules/minor-of.ts';
 import { mustBeName, mustBeNamed } from '../../rules/name-rules.ts';
 import { mustBeWithin } from '../../rules/numbers.ts';
-import { validateAnnotations, validatePodAnnotations } from './annotations.ts';
+import { isMirrorPod, validateAnnotations, validatePodAnnotations } from './annotations.ts';
 import { validateOverhead, validateResourceClaims } from './container-resources.ts';
 import {
   mustBeTrimmedImage,
@@ -63,6 +64,8 @@ export function validatePod(at: FieldPath, { metadata, spec = {} }: Pod, old?: P
   validatePodAnnotations(at.field('metadata').field('annotations'), annotations, spec);
   if (old !== undefined && equal(spec, old.spec)) return;
   const path = at.field('spec');
+  if (minorOf(at) >= 32 && isMirrorPod(annotations) && (spec.resourceClaims ?? []).length > 0)
+    at.whole.forbidden('static pods do not support resource claims');
   validatePodSpec(path, spec, name);
   validateTokens(path, spec);
   for (const list of ['containers', 'initContainers'] as const)

@@ -54,7 +54,7 @@ function refuseSubPaths(at: FieldPath, { volumeMounts }: EphemeralContainer): vo
 /** Containers can be added, but never changed. */
 export function validateEphemeralUpdate(at: FieldPath, { spec }: Pod, old: Pod): void {
   if (isMirrorPod(old.metadata.annotations ?? {})) {
-    at.forbidden('static pods do not support ephemeral containers');
+    at.whole.forbidden('static pods do not support ephemeral containers');
     return;
   }
   const containers = new Map(spec?.ephemeralContainers?.map((container) => [container.name, container]));
