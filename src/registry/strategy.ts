@@ -34,6 +34,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   defaults?(object: T, isOn?: Gates): void;
   /** Resets fields that the caller may not set, and sets those of the server. */
   prepareForCreate?(object: T, user?: UserInfo, isOn?: Gates): void;
+  /** Texts for Warning headers about a new object as it is before {@link Strategy.prepareForCreate}. */
+  warningsAsSent?(object: T, isOn?: Gates): string[];
   prepareForUpdate?(object: T, old: T, isOn?: Gates): void;
   /** Assigns cluster-unique values. */
   readonly assigned?: AssignedValues<T>;

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../../src/api/object-meta.ts';
 import { objectAt, objectsOf } from '../../src/object/json-values.ts';
 import { podtemplates } from '../../src/resources/core/pod-template.ts';
 import { pods } from '../../src/resources/pod/definition.ts';
-import { created } from '../kit/manifests.ts';
+import { created, manifestsIn } from '../kit/manifests.ts';
 import { vary, varyAll } from '../kit/variations.ts';
 import { FULL, SMALL } from './pod-manifests.ts';
 
@@ -76,6 +76,11 @@ describe('what a pod gets', () => {
       vary(SMALL, 'spec.securityContext', { appArmorProfile: { type: 'RuntimeDefault' } }),
     );
     expect(annotated.metadata.annotations).toEqual({ [key]: 'runtime/default' });
+    const since34 = manifestsIn(34).created(
+      pods,
+      vary(SMALL, 'spec.securityContext', { appArmorProfile: { type: 'RuntimeDefault' } }),
+    );
+    expect(since34.metadata.annotations).toBeUndefined();
     const confined = created(pods, vary(SMALL, 'metadata.annotations', { [key]: 'localhost/mine' }));
     expect(listIn(objectAt(confined, 'spec'), 'containers')[0]?.securityContext).toEqual({
       appArmorProfile: { type: 'Localhost', localhostProfile: 'mine' },

@@ -303,6 +303,30 @@ test('since 1.34 a caller is warned of an annotation of AppArmor unless the prof
   expect([found(33, 'unconfined'), found(34, 'unconfined'), found(34, 'runtime/default')]).toEqual([0, 1, 0]);
 });
 
+test.each<[string, JsonObject, number]>([
+  ['unconfined', {}, 1],
+  ['nonsense', {}, 1],
+  ['unconfined', { securityContext: { appArmorProfile: { type: 'Unconfined' } } }, 0],
+  ['unconfined', { os: { name: 'windows' } }, 0],
+  [
+    'unconfined',
+    { containers: [{ ...container, securityContext: { appArmorProfile: { type: 'Unconfined' } } }] },
+    0,
+  ],
+])(
+  'a caller is warned of the annotation %s of AppArmor on a pod with %j: %i times',
+  (profile, spec, times) => {
+    const metadata = {
+      ...{ name: 'it', namespace: 'default', uid: 'u', creationTimestamp: '2026-01-01T00:00:00Z' },
+      annotations: { 'container.apparmor.security.beta.kubernetes.io/c': profile },
+    };
+    const sent = { kind: 'Pod', apiVersion: 'v1', metadata, spec: { containers: [container], ...spec } };
+    const why =
+      'metadata.annotations[container.apparmor.security.beta.kubernetes.io/c]: deprecated since v1.30; use the "appArmorProfile" field instead';
+    expect(pods.strategy.warningsAsSent?.(sent)).toEqual(Array(times).fill(why));
+  },
+);
+
 test('objects of controllers bring no warnings, and old annotations no second one', () => {
   const managed = { metadata: { labels: { 'endpoints.kubernetes.io/managed-by': 'endpoint-controller' } } };
   const subsets = [{ addresses: [{ ip: '10.0.0.01' }] }];

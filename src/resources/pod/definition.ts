@@ -19,7 +19,7 @@ import { table } from './table.ts';
 import { POD_RATCHETS, validateNewPod, validatePod } from './validation/pod.ts';
 import { validatePodStatus } from './validation/pod-status.ts';
 import { validatePodUpdate } from './validation/pod-update.ts';
-import { podStatusWarnings, podWarnings } from './warnings.ts';
+import { podStatusWarnings, podWarnings, sentPodWarnings } from './warnings.ts';
 
 /** Pods: admitted here, placed by a scheduler, run by node agents. */
 export const pods = define<Pod>({
@@ -70,6 +70,7 @@ export const pods = define<Pod>({
     returnsDeletedObject: true,
     defaults: defaultPod,
     prepareForCreate: preparePod,
+    warningsAsSent: sentPodWarnings,
     prepareForUpdate: prepareUpdate,
     tracksGeneration: POD_GENERATION,
     validate: checked(validatePod),

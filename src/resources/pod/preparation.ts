@@ -29,7 +29,7 @@ export function preparePod(pod: Pod, _?: UserInfo, isOn: Gates = defaultGates): 
   if (spreadsByLabelKeys(isOn))
     for (const constraint of spec.topologySpreadConstraints ?? [])
       addExpressions(constraint, metadata.labels ?? {});
-  if (spec.os?.name !== 'windows') joinAppArmor(pod);
+  if (spec.os?.name !== 'windows') joinAppArmor(pod, (isOn.minor ?? DEFAULT_MINOR) < 34);
 }
 
 const GATED = {
@@ -71,27 +71,28 @@ function addExpressions(term: KeyedTerm, labels: Labels): void {
   labelSelector.matchExpressions = [...(labelSelector.matchExpressions ?? []), ...added];
 }
 
-/** Older nodes read the annotation, newer ones the field: copies each to the other. */
-function joinAppArmor(pod: Pod): void {
+/** Older nodes read the annotation, newer ones the field: copies each to the other, since 1.34 only to the field. */
+function joinAppArmor(pod: Pod, isToAnnotations: boolean): void {
   const { metadata, spec = {} } = pod;
   const ofPod = spec.securityContext?.appArmorProfile;
   for (const list of CONTAINER_LISTS)
     for (const container of spec[list] ?? []) {
       const own = container.securityContext?.appArmorProfile;
-      if (own !== undefined || ofPod !== undefined || holdsAppArmor(metadata.annotations))
-        joinProfile(pod, container, ofPod);
+      if (holdsAppArmor(metadata.annotations) || (isToAnnotations && (own ?? ofPod) !== undefined))
+        joinProfile(pod, container, { ofPod, isToAnnotations });
     }
 }
 
 function joinProfile(
   { metadata }: Pod,
   container: Container | EphemeralContainer,
-  ofPod: AppArmorProfile | undefined,
+  { ofPod, isToAnnotations }: { ofPod: AppArmorProfile | undefined; isToAnnotations: boolean },
 ): void {
   const key = `${APP_ARMOR_PREFIX}${container.name ?? ''}`;
   const annotation = metadata.annotations?.[key];
   const own = container.securityContext?.appArmorProfile;
   if (annotation === undefined) {
+    if (!isToAnnotations) return;
     const said = toAnnotation(own ?? ofPod ?? {});
     if (said !== undefined) metadata.annotations = { ...metadata.annotations, [key]: said };
   } else if (own === undefined) {

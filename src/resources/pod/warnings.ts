@@ -13,6 +13,7 @@ import { addPlacementWarnings } from './placement-warnings.ts';
 import {
   APP_ARMOR_PREFIX,
   fromAnnotation,
+  holdsAppArmor,
   holdsSeccomp,
   SECCOMP_CONTAINER_PREFIX,
   SECCOMP_POD,
@@ -39,7 +40,17 @@ export function podTemplateWarnings(
   const said: string[] = [];
   const at = FieldPath.root([], isOn).field(path);
   addWarnings(said, at, spec, metadata.annotations ?? {});
-  addAppArmorWarnings(said, at.field('metadata').field('annotations'), spec, metadata.annotations ?? {});
+  // Since 1.34 a profile of the whole pod makes up only for the annotations that say the same.
+  if (spec.securityContext?.appArmorProfile === undefined || minorOf(at) >= 34)
+    addAppArmorWarnings(said, at, spec, metadata.annotations ?? {});
+  return said;
+}
+
+/** About a new pod, whose annotations become fields next (Kubernetes: pod strategy, applyAppArmorVersionSkew). */
+export function sentPodWarnings({ metadata, spec = {} }: Pod): string[] {
+  const said: string[] = [];
+  if (spec.os?.name !== 'windows')
+    addAppArmorWarnings(said, FieldPath.root(), spec, metadata.annotations ?? {});
   return said;
 }
 
@@ -175,16 +186,17 @@ function addSeccompWarnings(said: string[], at: FieldPath, spec: PodSpec, annota
     warn(`${SECCOMP_CONTAINER_PREFIX}${container.name ?? ''}`, container);
 }
 
-/** `at` is the annotations. Since 1.34 a profile of the whole pod makes up only for the annotations that say the same. */
+/** Warns of annotations of AppArmor for which no field makes up. */
 function addAppArmorWarnings(said: string[], at: FieldPath, spec: PodSpec, annotations: Texts): void {
+  if (!holdsAppArmor(annotations)) return;
   const ofPod = spec.securityContext?.appArmorProfile;
-  if (ofPod !== undefined && minorOf(at) < 34) return;
+  const path = at.field('metadata').field('annotations');
   for (const { container } of containersOf(spec)) {
     const key = `${APP_ARMOR_PREFIX}${container.name ?? ''}`;
     const isInField = container.securityContext?.appArmorProfile !== undefined;
     if (isInField || annotations[key] === undefined) continue;
     if (ofPod !== undefined && equal(ofPod, fromAnnotation(annotations[key]))) continue;
-    said.push(`${at.item(key)}: deprecated since v1.30; use the "appArmorProfile" field instead`);
+    said.push(`${path.item(key)}: deprecated since v1.30; use the "appArmorProfile" field instead`);
   }
 }
 

@@ -30,11 +30,12 @@ export class Preparation {
 
   /** Changes `object`. @throws StatusError 422 */
   forCreate(call: WriteCall, object: ApiObject): Promise<void> | undefined {
-    const { definition, author } = call;
+    const { definition, author, request } = call;
     const { strategy, custom } = definition;
     const types = this.#types;
     const isOn = this.#isOn;
     if (custom === undefined) this.#gatedFields.drop(definition, object);
+    for (const text of strategy.warningsAsSent?.(object, isOn) ?? []) request?.warn(text);
     strategy.prepareForCreate?.(object, author.user, isOn);
     if (custom !== undefined) return refuseCustom(call, object, custom);
     return judged(definition, { object, isOn }, (own) =>

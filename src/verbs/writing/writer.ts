@@ -255,11 +255,11 @@ export class ObjectWriter {
   }
 
   async #admit(call: WriteCall, rules: UpdateRules, { object, old }: States): Promise<void> {
-    if (call.isAdmitted !== true)
-      await this.#options.admission.validate(toAttributes(call, operationOf(old), object, old));
     const { request } = call;
-    if (request === undefined) return;
-    for (const text of rules.warnings?.(object, old, this.#options.isFeatureOn) ?? []) request.warn(text);
+    if (request !== undefined)
+      for (const text of rules.warnings?.(object, old, this.#options.isFeatureOn) ?? []) request.warn(text);
+    if (call.isAdmitted === true) return;
+    await this.#options.admission.validate(toAttributes(call, operationOf(old), object, old));
   }
 
   async #admitRemoval(call: WriteCall, old: ApiObject, options: DeleteOptions): Promise<void> {

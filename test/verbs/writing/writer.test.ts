@@ -185,6 +185,28 @@ test('which rules hold for an update follows from what it writes; it must be a v
 
 const OPERATIONS = ['CREATE', 'UPDATE', 'DELETE'] as const;
 
+test('a caller is warned of an object that plugins refuse, before they do', async () => {
+  const texts: string[] = [];
+  const warn = (text: string): void => void texts.push(text);
+  const refuses: AdmissionPlugin = {
+    name: 'Refuses',
+    operations: OPERATIONS,
+    validate: async () => {
+      warn('plugin');
+      throw conflict(configmaps, 'm', 'refused');
+    },
+  };
+  const strategy = {
+    ...configmaps.strategy,
+    ...{ warningsAsSent: () => ['as sent'], warnings: () => ['prepared'] },
+  };
+  const request = { verb: 'create', query: new URLSearchParams(), receivedBytes: 0, warn };
+  const { writer } = setUp(undefined, undefined, [refuses]);
+  const creation = writer.create({ ...call(), definition: { ...configmaps, strategy }, request }, map('new'));
+  await expect(creation).rejects.toThrow('refused');
+  expect(texts).toEqual(['as sent', 'prepared', 'plugin']);
+});
+
 test('of equal owner references one is kept, with a warning', async () => {
   const owner = (name: string, uid = 'o') => ({ apiVersion: 'v1', kind: 'Node', name, uid });
   const owned = (...ownerReferences: object[]): ApiObject =>
