@@ -40,6 +40,18 @@ test.each(['v1', 'v1alpha1'] as const)(
   },
 );
 
+test('a start waits for a signer that listens later, also at a name without a file', async () => {
+  const name = `pg-apiserver-signer-${process.pid}`;
+  const opening = ExternalSigner.open({ socket: `@${name}`, version: 'v1', onError: () => {} });
+  const before = await Promise.race([
+    opening,
+    new Promise((resolve) => setImmediate(() => resolve('waits'))),
+  ]);
+  expect(before).toBe('waits');
+  await using _ = await TokenSigner.start(`\0${name}`);
+  expect((await opening).keys).toHaveLength(1);
+});
+
 test('a token with an unknown key has the keys fetched, once for those who ask at the same time', async () => {
   const { program, open } = await connect();
   await using _ = program;
@@ -72,11 +84,11 @@ test('a key that is excluded from discovery verifies, is not published, and must
 });
 
 test.each<[header: Record<string, unknown>, why: string]>([
-  [{ typ: 'JOSE' }, 'a bad type'],
-  [{ kid: '' }, 'no key id'],
-  [{ kid: 'x'.repeat(1025) }, 'a key id longer than 1 kb'],
-  [{ alg: 'none' }, 'a bad signing algorithm "none"'],
-  [{ crit: ['exp'] }, 'an unknown field crit'],
+  [{ typ: 'JOSE' }, 'while validating header: bad type'],
+  [{ kid: '' }, 'while validating header: key id missing'],
+  [{ kid: 'x'.repeat(1025) }, 'while validating header: key id longer than 1 kb'],
+  [{ alg: 'none' }, 'while validating header: bad signing algorithm "none"'],
+  [{ crit: ['exp'] }, 'while validating header: while parsing header JSON: json: unknown field "crit"'],
 ])('a header with %j is refused', async (header, why) => {
   const { program, open } = await connect();
   await using _ = program;

@@ -8,7 +8,7 @@ import type { VerificationKey } from '../jws.ts';
 import { toVerificationKey } from './key-ring.ts';
 
 interface ExternalSignerOptions {
-  /** --service-account-signing-endpoint */
+  /** --service-account-signing-endpoint: a path, or `@name` in the abstract namespace of Linux. */
   readonly socket: string;
   /** The version of the service: `v1`, or `v1alpha1` in Kubernetes 1.32 and 1.33. */
   readonly version: 'v1' | 'v1alpha1';
@@ -20,10 +20,8 @@ interface ExternalKey extends VerificationKey {
   readonly isHidden: boolean;
 }
 
-/** How long a call may take. Kubernetes' figure for keys. */
+/** How long a call may take, and how long the start waits for the signer to listen. Kubernetes' figure for keys. */
 const TIMEOUT_MS = 60_000;
-/** The first call after the start: the signer must be there. */
-const START_TIMEOUT_MS = 10_000;
 /** When keys could not be fetched, these are tried again after this time. */
 const RETRY_MS = 10_000;
 const MIN_EXPIRATION_SECONDS = 600;
@@ -47,7 +45,7 @@ export class ExternalSigner {
   /** @throws Error when the signer cannot be asked, or answers wrongly */
   static async open(options: ExternalSignerOptions): Promise<ExternalSigner> {
     const signer = new ExternalSigner(options);
-    const metadata = await signer.#call('Metadata', NOTHING, START_TIMEOUT_MS);
+    const metadata = await signer.#call('Metadata', NOTHING, true);
     signer.#maxExpirationSeconds = readExpiration(metadata);
     await signer.fetch();
     return signer;
@@ -55,7 +53,7 @@ export class ExternalSigner {
 
   private constructor(options: ExternalSignerOptions) {
     this.#options = options;
-    this.#grpc = new GrpcSocket(options.socket);
+    this.#grpc = new GrpcSocket(options.socket.replace(/^@/, '\0'));
   }
 
   /** The longest life of a token that the signer signs. */
@@ -106,15 +104,15 @@ export class ExternalSigner {
     const id = checkedKeyId(header);
     if (!this.#keys.some((key) => key.id === id)) await this.fetch();
     if (this.#keys.some((key) => key.id === id && key.isHidden))
-      throw new Error(`key used for signing JWT (kid: ${id}) is excluded from OIDC discovery docs`);
-    if (signature === '') throw new Error('the signer returned an empty signature');
+      throw badHeader(`key used for signing JWT (kid: ${id}) is excluded from OIDC discovery docs`);
+    if (signature === '') throw new Error('empty signature returned');
     return `${header}.${payload}.${signature}`;
   }
 
-  async #call(method: string, request: Buffer, timeoutMs = TIMEOUT_MS): Promise<Buffer> {
-    const { version } = this.#options;
+  async #call(method: string, request: Buffer, waits = false): Promise<Buffer> {
+    const path = `/${this.#options.version}.ExternalJWTSigner/${method}`;
     try {
-      return await this.#grpc.call(`/${version}.ExternalJWTSigner/${method}`, request, timeoutMs);
+      return await this.#grpc.call(path, request, { timeoutMs: TIMEOUT_MS, waits });
     } catch (error) {
       throw new Error(`the external signer does not answer ${method}: ${errorText(error)}`, { cause: error });
     }
@@ -193,16 +191,18 @@ const stamp = (keys: readonly ExternalKey[]): string =>
 
 const ALGORITHMS = ['RS256', 'ES256', 'ES384', 'ES512'];
 
+const badHeader = (why: string): Error => new Error(`while validating header: ${why}`);
+
 /** The id of the key in a header, which must be as Kubernetes allows it. @throws Error */
 function checkedKeyId(encoded: string): string {
   const header: Record<string, unknown> = JSON.parse(Buffer.from(encoded, 'base64url').toString());
   const unknown = Object.keys(header).find((name) => !['alg', 'kid', 'typ'].includes(name));
-  if (unknown !== undefined) throw new Error(`the header of the signer has an unknown field ${unknown}`);
+  if (unknown !== undefined) throw badHeader(`while parsing header JSON: json: unknown field "${unknown}"`);
   const { alg, kid, typ } = header;
-  if (typ !== 'JWT') throw new Error('the header of the signer has a bad type');
-  if (typeof kid !== 'string' || kid === '') throw new Error('the header of the signer has no key id');
-  if (kid.length > MAX_ID_LETTERS) throw new Error('the header of the signer has a key id longer than 1 kb');
+  if (typ !== 'JWT') throw badHeader('bad type');
+  if (typeof kid !== 'string' || kid === '') throw badHeader('key id missing');
+  if (kid.length > MAX_ID_LETTERS) throw badHeader('key id longer than 1 kb');
   if (!ALGORITHMS.includes(String(alg)))
-    throw new Error(`the header of the signer has a bad signing algorithm ${JSON.stringify(alg)}`);
+    throw badHeader(`bad signing algorithm ${JSON.stringify(alg ?? '')}`);
   return kid;
 }
