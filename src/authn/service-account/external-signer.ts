@@ -6,6 +6,7 @@ import { errorText } from '../../util/error-text.ts';
 import { keepDoing, pause } from '../../util/pause.ts';
 import type { VerificationKey } from '../jws.ts';
 import { toVerificationKey } from './key-ring.ts';
+import type { SignerMetrics } from './signer-metrics.ts';
 
 interface ExternalSignerOptions {
   /** --service-account-signing-endpoint: a path, or `@name` in the abstract namespace of Linux. */
@@ -13,6 +14,7 @@ interface ExternalSignerOptions {
   /** The version of the service: `v1`, or `v1alpha1` in Kubernetes 1.32 and 1.33. */
   readonly version: 'v1' | 'v1alpha1';
   readonly onError: (error: unknown) => void;
+  readonly metrics: SignerMetrics;
 }
 
 interface ExternalKey extends VerificationKey {
@@ -89,7 +91,14 @@ export class ExternalSigner {
   }
 
   async #fetchNow(): Promise<void> {
-    const { keys, refreshSeconds } = readKeys(await this.#call('FetchKeys', NOTHING));
+    const { metrics } = this.#options;
+    const { keys, refreshSeconds, dataSeconds } = await this.#call('FetchKeys', NOTHING)
+      .then(readKeys)
+      .catch((error: unknown) => {
+        metrics.fetchFailed(error);
+        throw error;
+      });
+    metrics.fetched(dataSeconds);
     this.#refreshMs = refreshSeconds * 1000;
     if (stamp(keys) === stamp(this.#keys)) return;
     this.#keys = keys;
@@ -98,6 +107,18 @@ export class ExternalSigner {
 
   /** The token with these claims. @throws Error */
   async sign(claims: string): Promise<string> {
+    const { metrics } = this.#options;
+    try {
+      const token = await this.#sign(claims);
+      metrics.signed(undefined);
+      return token;
+    } catch (error) {
+      metrics.signed(error);
+      throw error;
+    }
+  }
+
+  async #sign(claims: string): Promise<string> {
     const payload = Buffer.from(claims).toString('base64url');
     const request = protobuf.Writer.create().uint32(TEXT(1)).string(payload).finish();
     const { header, signature } = readSigned(await this.#call('Sign', Buffer.from(request)));
@@ -110,10 +131,16 @@ export class ExternalSigner {
   }
 
   async #call(method: string, request: Buffer, waits = false): Promise<Buffer> {
-    const path = `/${this.#options.version}.ExternalJWTSigner/${method}`;
+    const { version, metrics } = this.#options;
+    const path = `/${version}.ExternalJWTSigner/${method}`;
+    const begunMs = performance.now();
+    const note = (error: unknown): void => metrics.called(path, performance.now() - begunMs, error);
     try {
-      return await this.#grpc.call(path, request, { timeoutMs: TIMEOUT_MS, waits });
+      const answer = await this.#grpc.call(path, request, { timeoutMs: TIMEOUT_MS, waits });
+      note(undefined);
+      return answer;
     } catch (error) {
+      note(error);
       throw new Error(`the external signer does not answer ${method}: ${errorText(error)}`, { cause: error });
     }
   }
@@ -145,21 +172,40 @@ function readSigned(bytes: Buffer): { header: string; signature: string } {
   return signed;
 }
 
-function readKeys(bytes: Buffer): { keys: ExternalKey[]; refreshSeconds: number } {
+interface FetchedKeys {
+  readonly keys: ExternalKey[];
+  readonly refreshSeconds: number;
+  /** Of when the keys are, in Unix seconds. */
+  readonly dataSeconds: number;
+}
+
+function readKeys(bytes: Buffer): FetchedKeys {
   const keys: ExternalKey[] = [];
   let refreshSeconds = 0;
-  let hasTime = false;
+  let dataSeconds: number | undefined;
   readFields(bytes, (field, reader) => {
     if (field === 1) keys.push(readKey(reader.bytes()));
-    else if (field === 2) hasTime = reader.bytes() !== undefined;
+    else if (field === 2) dataSeconds = readTime(reader.bytes());
     else if (field === 3) refreshSeconds = Number(reader.int64());
     else return false;
     return true;
   });
   if (refreshSeconds <= 0) throw new Error(`found invalid refresh hint (${refreshSeconds}s)`);
   if (keys.length === 0) throw new Error('found no keys');
-  if (!hasTime) throw new Error('invalid data timestamp: it is missing');
-  return { keys, refreshSeconds };
+  if (dataSeconds === undefined) throw new Error('invalid data timestamp: it is missing');
+  return { keys, refreshSeconds, dataSeconds };
+}
+
+function readTime(bytes: Uint8Array): number {
+  let seconds = 0;
+  let nanoseconds = 0;
+  readFields(bytes, (field, reader) => {
+    if (field === 1) seconds = Number(reader.int64());
+    else if (field === 2) nanoseconds = reader.int32();
+    else return false;
+    return true;
+  });
+  return seconds + nanoseconds / 1e9;
 }
 
 function readKey(bytes: Uint8Array): ExternalKey {
