@@ -23,7 +23,7 @@ const PROTOBUF: Readonly<Record<string, string>> = table({
   'application/vnd.cluster.protobuf': 'application/vnd.cluster.protobuf',
 });
 const TEXTS = ['application/json', 'application/yaml'];
-const CBOR = 'application/cbor';
+export const CBOR = 'application/cbor';
 /** Watches are sequences (RFC 8742). */
 export const CBOR_SEQUENCE = 'application/cbor-seq';
 const ACCEPTED = [...TEXTS, ...Object.keys(PROTOBUF)];

@@ -1,6 +1,6 @@
 import type { Minor } from '../api/emulation.ts';
 import type { JsonObject } from '../api/object-meta.ts';
-import { negotiate, notAcceptable, parseClauses, wantsPretty } from '../codec/negotiate.ts';
+import { CBOR, negotiate, notAcceptable, parseClauses, wantsPretty } from '../codec/negotiate.ts';
 import { encodeValue } from '../codec/wire-formats.ts';
 import { createPages, type Pages, plainText } from '../pages/pages.ts';
 import type { ApiRequest } from '../request/api-request.ts';
@@ -78,31 +78,39 @@ function uptime(seconds: number): string {
 const versionsIn = (minor: Minor): readonly string[] =>
   minor >= 36 ? ['v1beta1', 'v1alpha1'] : minor === 35 ? ['v1alpha1'] : [];
 
-export function createZPage(page: ZPage, minor: Minor): Pages {
-  const versions = versionsIn(minor);
-  return createPages().get(`/${page.name}`, ({ env }) => answer(page, versions, env.request));
+interface ZPageOptions {
+  readonly minor: Minor;
+  /** The feature CBORServingAndStorage. */
+  readonly cbor: boolean;
 }
 
-function answer(page: ZPage, versions: readonly string[], request: ApiRequest): Response {
+export function createZPage(page: ZPage, { minor, cbor }: ZPageOptions): Pages {
+  const served = { versions: versionsIn(minor), types: cbor ? [...STRUCTURED, CBOR] : STRUCTURED };
+  return createPages().get(`/${page.name}`, ({ env }) => answer(page, served, env.request));
+}
+
+interface Served {
+  readonly versions: readonly string[];
+  readonly types: readonly string[];
+}
+
+function answer(page: ZPage, { versions, types }: Served, request: ApiRequest): Response {
   const accept = request.headers.accept?.trim() ?? '';
-  for (const { type, parameters } of parseClauses(accept === '' ? 'text/plain' : accept)) {
+  for (const { type, parameters } of parseClauses(accept === '' ? TEXT : accept)) {
     if (isText(type) && parameters.get('as') === undefined) return textOf(page);
     const version = parameters.get('v') ?? '';
     const isKnown = parameters.get('as') === page.kind && parameters.get('g') === GROUP;
-    if (isKnown && versions.includes(version) && STRUCTURED.has(type))
+    if (isKnown && versions.includes(version) && types.includes(type))
       return structured(page, { version, type, isDeprecated: version !== versions[0] }, request);
   }
-  throw notAcceptable([
-    'text/plain',
-    ...versions.flatMap((version) =>
-      [...STRUCTURED].map((type) => `${type};as=${page.kind};g=${GROUP};v=${version}`),
-    ),
-  ]);
+  const others = types.filter((type) => !STRUCTURED.includes(type));
+  throw notAcceptable(versions.length === 0 ? [TEXT] : [...STRUCTURED, TEXT, ...others]);
 }
 
-const STRUCTURED: ReadonlySet<string> = new Set(['application/json', 'application/yaml']);
+const TEXT = 'text/plain';
+const STRUCTURED: readonly string[] = ['application/json', 'application/yaml'];
 
-const isText = (type: string): boolean => type === 'text/plain' || type === 'text/*' || type === '*/*';
+const isText = (type: string): boolean => type === TEXT || type === 'text/*' || type === '*/*';
 
 const textOf = ({ name, text }: ZPage): Response =>
   plainText(
@@ -126,10 +134,10 @@ function structured(
     ...{ kind, apiVersion: `${GROUP}/${version}`, metadata: { name: COMPONENT } },
     ...content(),
   };
-  const representation = negotiate(type, { pretty, protobuf: false });
+  const representation = negotiate(type, { pretty, protobuf: false, cbor: type === CBOR });
   return new Response(encodeValue(document, representation, undefined), {
     headers: {
-      'content-type': representation.contentType,
+      'content-type': `${type};g=${GROUP};v=${version};as=${kind}`,
       ...(isDeprecated
         ? {
             warning: `299 - "This version of the ${name} endpoint is deprecated. Please use a newer version."`,

@@ -184,6 +184,8 @@ function checkSigningEndpoint(line: CommandLine, gates: FeatureGates): void {
   const beside = line.firstGiven([signingKeyFile, keyFiles]);
   if (beside !== undefined)
     throw new UsageError(`${beside.shown} and ${signingEndpoint.shown} are mutually exclusive`);
+  if (/^@(?!([\w-]+\.)*[\w-]+$)/.test(line.valueOf(signingEndpoint)))
+    throw new UsageError(`${signingEndpoint.shown}: behind @ comes the name of an abstract socket`);
 }
 
 function headerNames(names: readonly string[], flag: string): readonly string[] {

@@ -17,8 +17,16 @@ export class GrpcSocket {
     this.#socket = socket;
   }
 
-  /** `method`: `/v2.KeyManagementService/Status`. @throws ServiceError */
-  async call(method: string, request: Buffer, timeoutMs: number): Promise<Buffer> {
+  /**
+   * `method`: `/v2.KeyManagementService/Status`. A call that waits goes on trying to connect until its time is up.
+   * @throws ServiceError
+   */
+  async call(
+    method: string,
+    request: Buffer,
+    { timeoutMs, waits = false }: { readonly timeoutMs: number; readonly waits?: boolean },
+  ): Promise<Buffer> {
+    const { Metadata } = await import('@grpc/grpc-js');
     this.#client ??= this.#connect();
     const client = await this.#client;
     return new Promise((resolve, reject) => {
@@ -27,6 +35,7 @@ export class GrpcSocket {
         (bytes: Buffer) => bytes,
         (bytes: Buffer) => bytes,
         request,
+        new Metadata({ waitForReady: waits }),
         { deadline: Date.now() + timeoutMs },
         (error: ServiceError | null, answer?: Buffer) => {
           if (error === null && answer !== undefined) resolve(answer);
@@ -43,8 +52,6 @@ export class GrpcSocket {
   /** Loads the library, which servers without such a program do not need. */
   async #connect(): Promise<Client> {
     const { Client, credentials } = await import('@grpc/grpc-js');
-    const socket = this.#socket;
-    const target = socket.startsWith('\0') ? `unix-abstract:${socket.slice(1)}` : `unix:${socket}`;
-    return new Client(target, credentials.createInsecure(), CHANNEL);
+    return new Client(`unix:${this.#socket}`, credentials.createInsecure(), CHANNEL);
   }
 }

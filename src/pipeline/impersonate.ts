@@ -1,6 +1,7 @@
 import { badRequest, internalError } from '../api/status.ts';
 import { decodeExtraKey, headerEntries, headerValues } from '../authn/front-proxy.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
+import { goQuote } from '../object/go-value.ts';
 import { type AuthenticatedRequest, markImpersonated } from '../request/api-request.ts';
 import type { ConstrainedImpersonation } from './constrained-impersonation.ts';
 import { impersonateUnconstrained, type Wish } from './impersonation-checks.ts';
@@ -28,7 +29,11 @@ export async function impersonate(
   for (const [key, value] of Object.entries(request.authenticationNotes ?? {}))
     request.audit?.annotate(key, value);
   if (!isAsked(request)) return request;
-  const wish = readWish(request, constrained === undefined ? internalError : badRequest);
+  const wish = readWish(request);
+  if (wish.username === '' && asksForMore(wish))
+    throw constrained === undefined
+      ? internalError(`requested [${references(wish).join(' ')}] without impersonating a user`)
+      : badRequest(`requested ${goUser(wish)} without impersonating a user name`);
   // An empty header has no effect.
   if (wish.username === '') return request;
   const { user, constraint } =
@@ -47,7 +52,7 @@ function isAsked({ headers }: AuthenticatedRequest): boolean {
   return false;
 }
 
-function readWish(request: AuthenticatedRequest, incomplete: (message: string) => Error): Wish {
+function readWish(request: AuthenticatedRequest): Wish {
   const [username = ''] = headerValues(request, USER);
   const [uid = ''] = headerValues(request, UID);
   const groups = headerValues(request, GROUP);
@@ -56,13 +61,29 @@ function readWish(request: AuthenticatedRequest, incomplete: (message: string) =
     const key = decodeExtraKey(name.slice(EXTRA.length));
     extra.set(key, [...(extra.get(key) ?? []), value]);
   }
-  if (username === '' && (groups.length > 0 || uid !== '' || extra.size > 0)) {
-    const asked = [
-      ...groups.map((group) => `Group ${group}`),
-      ...[...extra.keys()].map((key) => `UserExtra ${key}`),
-      ...(uid === '' ? [] : [`UID ${uid}`]),
-    ];
-    throw incomplete(`requested [${asked.join(', ')}] without impersonating a user`);
-  }
   return { username, groups, uid, extra };
+}
+
+const asksForMore = ({ groups, uid, extra }: Wish): boolean =>
+  groups.length > 0 || uid !== '' || extra.size > 0;
+
+const VERSION = 'authentication.k8s.io/v1';
+
+/** Each part of a wish as Go prints its reference: kind, namespace, name, uid, version, revision and path. */
+const references = ({ groups, uid, extra }: Wish): string[] => [
+  ...groups.map((group) => `{Group  ${group}    }`),
+  ...[...extra].flatMap(([key, values]) =>
+    values.map((value) => `{UserExtra  ${value}  ${VERSION}  ${key}}`),
+  ),
+  ...(uid === '' ? [] : [`{UID  ${uid}  ${VERSION}  }`]),
+];
+
+/** The wish as Go prints it with its types. */
+function goUser({ groups, uid, extra }: Wish): string {
+  const list = (values: readonly string[]): string => `[]string{${values.map(goQuote).join(', ')}}`;
+  const entries = [...extra].sort(([a], [b]) => (a < b ? -1 : 1));
+  const notes = entries.map(([key, values]) => `${goQuote(key)}:${list(values)}`).join(', ');
+  const said = groups.length === 0 ? '[]string(nil)' : list(groups);
+  const more = extra.size === 0 ? 'map[string][]string(nil)' : `map[string][]string{${notes}}`;
+  return `&user.DefaultInfo{Name:"", UID:${goQuote(uid)}, Groups:${said}, Extra:${more}}`;
 }

@@ -56,9 +56,11 @@ export class Registry {
 
   /**
    * Serves these definitions, the versions of one resource, in place of those under the same name. A path that another resource
-   * has stays with it.
+   * has stays with it. Built-in groups serve none of them: all paths of such a group lead to its own resources (Kubernetes:
+   * apiserver, server/handler.go).
    */
-  put(name: string, definitions: readonly ResourceDefinition[]): void {
+  put(name: string, all: readonly ResourceDefinition[]): void {
+    const definitions = all.filter(({ group }) => !this.#builtIn.has(group));
     const before = this.#put.get(name) ?? [];
     for (const definition of before) this.#withdraw(definition);
     this.#put.set(name, definitions);

@@ -149,10 +149,10 @@ export class Front {
     if (api.featureGates.isEnabled('ComponentSLIs'))
       pages.route('/', createHealthMetricPages(this.#healthMetrics, profiling));
     pages.route('/', this.logFiles);
-    if (api.featureGates.isEnabled('ComponentFlagz'))
-      pages.route('/', createZPage(flagsPage(this.#options.flags), api.emulated));
-    if (api.featureGates.isEnabled('ComponentStatusz'))
-      pages.route('/', createZPage(this.#statusPage(), api.emulated));
+    const { isEnabled } = api.featureGates;
+    const served = { minor: api.emulated, cbor: isEnabled('CBORServingAndStorage') };
+    if (isEnabled('ComponentFlagz')) pages.route('/', createZPage(flagsPage(this.#options.flags), served));
+    if (isEnabled('ComponentStatusz')) pages.route('/', createZPage(this.#statusPage(), served));
     if (profiling) for (const some of this.#debugPages) pages.route('/', some);
     return pages;
   }
@@ -189,12 +189,11 @@ export class Front {
     });
   }
 
-  /** Paths of the pages that flags and features add for the examination of the server. */
+  /** Paths of the pages that flags and features add for the examination of the server. Kubernetes does not list /debug. */
   get examinationPages(): readonly string[] {
     const { serving, api } = this.#options;
     const { isEnabled } = api.featureGates;
     return [
-      ...(serving.profiling ? ['/debug'] : []),
       ...(isEnabled('ComponentFlagz') ? ['/flagz'] : []),
       ...(serving.servesLogs ? ['/logs'] : []),
       ...(isEnabled('ComponentStatusz') ? ['/statusz'] : []),

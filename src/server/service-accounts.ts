@@ -20,8 +20,10 @@ import {
 } from '../authn/service-account/key-ring.ts';
 import { LAST_USED, LEGACY_ISSUER, LegacyTokens } from '../authn/service-account/legacy-tokens.ts';
 import { SignedTokens } from '../authn/service-account/signed-tokens.ts';
+import { SignerMetrics } from '../authn/service-account/signer-metrics.ts';
 import type { TokenAuthenticator } from '../authn/token.ts';
 import type { Logger } from '../observability/logger.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import { type AuthenticationOptions, serviceAccountFlags } from '../options/authentication.ts';
 import { blameFlag, explainFlag } from '../options/flag.ts';
 import type { TokenIssuing } from '../registry/token-issuing.ts';
@@ -83,11 +85,13 @@ async function openTokenKeys(
 /** @throws Error that names the flag when the signer does not answer */
 async function openExternalKeys(
   socket: string,
-  { logger, emulated }: ServiceAccountParts,
+  { logger, emulated, metrics: shown }: ServiceAccountParts,
 ): Promise<TokenKeys> {
+  const metrics = new SignerMetrics();
+  for (const instrument of metrics.instruments) shown.add(instrument);
   const onError = (error: unknown): void => logger.error('keys of the external signer', error);
   const version = emulated < 34 ? 'v1alpha1' : 'v1';
-  const signer = await ExternalSigner.open({ socket, version, onError }).catch((error: unknown) => {
+  const signer = await ExternalSigner.open({ socket, version, onError, metrics }).catch((error: unknown) => {
     throw blameFlag(serviceAccountFlags.signingEndpoint.shown, error);
   });
   return {
@@ -126,6 +130,7 @@ interface ServiceAccountParts extends Pick<Foundation, 'emulated' | 'persistentl
   readonly objects: LiveObjects;
   readonly noteUse: NoteUse;
   readonly logger: Logger;
+  readonly metrics: Metrics;
   isFeatureOn(gate: string): boolean;
 }
 

@@ -303,7 +303,7 @@ function addDiscovery(
     cbor: isFeatureOn('CBORServingAndStorage'),
     versionHashes: isFeatureOn('StorageVersionHash'),
     beta: !isFeatureOn('AggregatedDiscoveryRemoveBetaType'),
-    examinationPages: front.examinationPages.filter((path) => path !== '/debug'),
+    examinationPages: front.examinationPages,
     published: {
       issuer: authentication.issuerDocuments !== undefined,
       logs: options.serving.servesLogs,

@@ -126,8 +126,10 @@ export function checkWatchOptions(options: ListOptions, watchListEnabled: boolea
 function readRevision(text: string): Revision {
   const revision = parseRevision(text);
   if (revision === undefined) {
+    const quoted = JSON.stringify(text);
+    const why = /^[0-9]+$/.test(text) ? 'value out of range' : 'invalid syntax';
     throw badRequest(
-      `invalid resource version: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`,
+      `invalid resource version: resourceVersion: Invalid value: ${quoted}: strconv.ParseUint: parsing ${quoted}: ${why}`,
     );
   }
   return revision;
@@ -163,11 +165,11 @@ export function toListStart(options: ListOptions, namespaced: boolean): ListStar
 }
 
 function continueFrom(options: ListOptions, namespaced: boolean): ListStart {
+  const token = parseContinueToken(options.continue, namespaced);
+  if (token === undefined) throw badRequest('invalid continue token: continue key is not valid');
   if (options.resourceVersion !== '' && options.resourceVersion !== '0') {
     throw badRequest('specifying resource version is not allowed when using continue');
   }
-  const token = parseContinueToken(options.continue, namespaced);
-  if (token === undefined) throw badRequest('invalid continue token: continue key is not valid');
   if (token.revision === 'latest') return { freshness: { kind: 'latest' }, token };
   return { freshness: { kind: 'exact', revision: token.revision }, token };
 }

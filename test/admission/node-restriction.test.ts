@@ -383,7 +383,7 @@ test.each<[string, JsonObject, string | undefined, string?]>([
   [
     'unbound',
     audienced('cloud'),
-    'error validating audience "cloud": [persistentvolumeclaim "none" not found, csidriver "gone" not found]',
+    'error validating audience "cloud": [persistentvolumeclaim "none" not found, csidriver.storage.k8s.io "gone" not found]',
   ],
   ['plain', audienced('vault'), 'not found'],
   ['plain', audienced('vault'), undefined, 'free'],

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { ExternalSigner } from '../../src/authn/service-account/external-signer.ts';
 import { signWith } from '../../src/authn/service-account/issuer.ts';
 import { SignedTokens } from '../../src/authn/service-account/signed-tokens.ts';
+import { SignerMetrics } from '../../src/authn/service-account/signer-metrics.ts';
 import { newSignerKey, TokenSigner } from '../kit/token-signer.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-signer-'));
@@ -16,8 +17,10 @@ async function connect(version: 'v1' | 'v1alpha1' = 'v1') {
   sockets += 1;
   const socket = join(folder, `${sockets}.sock`);
   const program = await TokenSigner.start(socket, version);
-  const open = (): Promise<ExternalSigner> => ExternalSigner.open({ socket, version, onError: () => {} });
-  return { program, open };
+  const metrics = new SignerMetrics();
+  const open = (): Promise<ExternalSigner> =>
+    ExternalSigner.open({ ...{ socket, version, metrics }, onError: () => {} });
+  return { program, open, metrics };
 }
 
 const believing = (signer: ExternalSigner): SignedTokens =>
@@ -39,6 +42,46 @@ test.each(['v1', 'v1alpha1'] as const)(
     expect(read?.claims).toMatchObject({ sub: 'ann' });
   },
 );
+
+test('metrics tell calls, fetches and signatures under the names of Kubernetes', async () => {
+  const { program, open, metrics } = await connect();
+  await using _ = program;
+  const signer = await open();
+  await signer.sign(CLAIMS);
+  program.header = { alg: 'none' };
+  await expect(signer.sign(CLAIMS)).rejects.toThrow();
+  program.keys.length = 0;
+  await expect(signer.fetch()).rejects.toThrow();
+  const samples = metrics.instruments.flatMap((one) => one.collect().samples);
+  const shown = samples.map(
+    ({ name, labels, value }) => `${name} ${Object.values(labels).join(' ')} ${value}`,
+  );
+  const prefix = 'apiserver_externaljwt';
+  expect(shown).toEqual(
+    expect.arrayContaining([
+      `${prefix}_fetch_keys_data_timestamp  1`,
+      `${prefix}_fetch_keys_request_total OK 1`,
+      `${prefix}_fetch_keys_request_total unknown-non-grpc 1`,
+      `${prefix}_sign_request_total OK 1`,
+      `${prefix}_sign_request_total unknown-non-grpc 1`,
+      `${prefix}_request_duration_seconds_count /v1.ExternalJWTSigner/Sign OK 2`,
+    ]),
+  );
+});
+
+test('a start waits for a signer that listens later, also at a name without a file', async () => {
+  const name = `pg-apiserver-signer-${process.pid}`;
+  const opening = ExternalSigner.open({
+    ...{ socket: `@${name}`, version: 'v1', onError: () => {}, metrics: new SignerMetrics() },
+  });
+  const before = await Promise.race([
+    opening,
+    new Promise((resolve) => setImmediate(() => resolve('waits'))),
+  ]);
+  expect(before).toBe('waits');
+  await using _ = await TokenSigner.start(`\0${name}`);
+  expect((await opening).keys).toHaveLength(1);
+});
 
 test('a token with an unknown key has the keys fetched, once for those who ask at the same time', async () => {
   const { program, open } = await connect();
@@ -72,11 +115,11 @@ test('a key that is excluded from discovery verifies, is not published, and must
 });
 
 test.each<[header: Record<string, unknown>, why: string]>([
-  [{ typ: 'JOSE' }, 'a bad type'],
-  [{ kid: '' }, 'no key id'],
-  [{ kid: 'x'.repeat(1025) }, 'a key id longer than 1 kb'],
-  [{ alg: 'none' }, 'a bad signing algorithm "none"'],
-  [{ crit: ['exp'] }, 'an unknown field crit'],
+  [{ typ: 'JOSE' }, 'while validating header: bad type'],
+  [{ kid: '' }, 'while validating header: key id missing'],
+  [{ kid: 'x'.repeat(1025) }, 'while validating header: key id longer than 1 kb'],
+  [{ alg: 'none' }, 'while validating header: bad signing algorithm "none"'],
+  [{ crit: ['exp'] }, 'while validating header: while parsing header JSON: json: unknown field "crit"'],
 ])('a header with %j is refused', async (header, why) => {
   const { program, open } = await connect();
   await using _ = program;

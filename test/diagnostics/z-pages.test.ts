@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Minor } from '../../src/api/emulation.ts';
+import { parseCbor } from '../../src/codec/cbor/parse-cbor.ts';
 import { createZPage, flagsPage, statusPage } from '../../src/diagnostics/z-pages.ts';
 import { parseOptions } from '../../src/options/options.ts';
 import { toPageHandler } from '../../src/pages/pages.ts';
@@ -12,16 +13,21 @@ const status = statusPage({
 });
 const flags = flagsPage({ v: '2', 'bind-address': '0.0.0.0' });
 
-async function ask(page: typeof status, minor: Minor, accept?: string) {
+async function ask(page: typeof status, minor: Minor, accept?: string, cbor = false) {
   const request = {
     ...{ method: 'GET', path: `/${page.name}`, query: new URLSearchParams('pretty=0'), userAgent: '' },
     headers: accept === undefined ? {} : { accept },
     signal: new AbortController().signal,
   } as unknown as ApiRequest;
-  const answer = await toPageHandler(createZPage(page, minor))(request);
+  const answer = await toPageHandler(createZPage(page, { minor, cbor }))(request);
   if (answer?.kind !== 'bytes') throw new Error('no answer');
   const text = Buffer.concat(answer.chunks).toString();
-  return { ...answer, text, headers: answer.headers as Record<string, string> };
+  return {
+    ...answer,
+    text,
+    bytes: Buffer.concat(answer.chunks),
+    headers: answer.headers as Record<string, string>,
+  };
 }
 
 test('people read the flags and the state of the server as text, in every version', async () => {
@@ -41,7 +47,7 @@ const structured = (kind: string, version: string, type = 'application/json'): s
 
 test('programs read them in v1beta1 since 1.36, and in v1alpha1 since 1.35', async () => {
   const found = await ask(status, 36, `${structured('Statusz', 'v1beta1')}, text/plain`);
-  expect(found.contentType).toBe('application/json');
+  expect(found.contentType).toBe('application/json;g=config.k8s.io;v=v1beta1;as=Statusz');
   expect(found.headers.warning).toBeUndefined();
   expect(JSON.parse(found.text)).toEqual({
     kind: 'Statusz',
@@ -60,6 +66,16 @@ test('programs read them in v1beta1 since 1.36, and in v1alpha1 since 1.35', asy
   expect((await ask(flags, 36, structured('Flagz', 'v1alpha1'))).headers.warning).toContain(
     'This version of the flagz endpoint is deprecated',
   );
+});
+
+test('programs read them as CBOR where the server speaks it', async () => {
+  const accept = structured('Flagz', 'v1beta1', 'application/cbor');
+  const { bytes, contentType } = await ask(flags, 36, accept, true);
+  expect(contentType).toBe('application/cbor;g=config.k8s.io;v=v1beta1;as=Flagz');
+  expect(parseCbor(bytes).value).toMatchObject({ kind: 'Flagz', flags: { v: '2' } });
+  await expect(ask(flags, 36, accept)).rejects.toMatchObject({
+    status: { message: expect.stringContaining(': application/json, application/yaml, text/plain') },
+  });
 });
 
 test.each([

@@ -180,6 +180,19 @@ test('a definition is in the answer to the next request, and gone from the one a
   expect(await seen()).toEqual(all(false));
 });
 
+test('a built-in group shows its own resources alone, in versions that it has and has not', async () => {
+  const { registry, ask } = createServer();
+  const group = 'networking.k8s.io';
+  const before = (await ask('/apis', aggregatedAs('v2'))).bytes;
+  registry.put(`crons.${group}`, [
+    customDefinition({ ...CRON, group, version: 'v1' }),
+    customDefinition({ ...CRON, group, version: 'v7' }),
+  ]);
+  expect((await ask('/apis', aggregatedAs('v2'))).bytes.equals(before)).toBe(true);
+  expect(registry.versions(group)).not.toContain('v7');
+  expect(registry.find(group, 'v1', 'crons')).toBeUndefined();
+});
+
 test('the plain list of a group version says what Kubernetes says', async () => {
   const { registry, ask } = createServer();
   const both = { ...CRON, storageVersion: 'v1', subresources: ['status', 'scale'] } as const;

@@ -143,6 +143,10 @@ test.each([
     ['--emulated-version=1.34', '--service-account-signing-endpoint=/a', '--service-account-key-file=a'],
     '--service-account-key-file and --service-account-signing-endpoint are mutually exclusive',
   ],
+  [
+    ['--emulated-version=1.34', '--service-account-signing-endpoint=@a/b'],
+    '--service-account-signing-endpoint: behind @ comes the name of an abstract socket',
+  ],
   [['--emulated-version=1.33', '--requestheader-uid-headers=X-Id'], 'X-Remote-Uid must be one of them'],
   [
     ['--emulated-version=1.33', '--coordinated-leadership-renew-deadline=15s'],

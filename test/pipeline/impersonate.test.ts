@@ -104,9 +104,30 @@ test('empty headers change nothing', async () => {
   ] as [string, string][]) {
     expect((await impersonate({ authorizer: none }, request(header))).user).toBe(alice);
   }
-  for (const name of ['Impersonate-Group', 'Impersonate-Uid', 'Impersonate-Extra-x']) {
+  const user = '&user.DefaultInfo{Name:"", UID:';
+  for (const [name, reference, info] of [
+    [
+      'Impersonate-Group',
+      '{Group  x    }',
+      `${user}"", Groups:[]string{"x"}, Extra:map[string][]string(nil)}`,
+    ],
+    [
+      'Impersonate-Uid',
+      '{UID  x  authentication.k8s.io/v1  }',
+      `${user}"x", Groups:[]string(nil), Extra:map[string][]string(nil)}`,
+    ],
+    [
+      'Impersonate-Extra-y',
+      '{UserExtra  x  authentication.k8s.io/v1  y}',
+      `${user}"", Groups:[]string(nil), Extra:map[string][]string{"y":[]string{"x"}}}`,
+    ],
+  ] as const) {
     const asking = impersonate({ authorizer: none }, request([name, 'x']));
-    await expect(asking).rejects.toThrow('without impersonating a user');
+    await expect(asking).rejects.toThrow(`requested [${reference}] without impersonating a user`);
     await expect(asking).rejects.toBeInstanceOf(StatusError);
+    const constrained = { impersonate: () => Promise.reject(new Error('not asked')) };
+    await expect(
+      impersonate({ authorizer: none, constrained: constrained as never }, request([name, 'x'])),
+    ).rejects.toThrow(`requested ${info} without impersonating a user name`);
   }
 });

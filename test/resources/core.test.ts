@@ -195,6 +195,21 @@ describe('namespaces', () => {
     expect(namespace.status).toEqual({ phase: 'Active' });
   });
 
+  test('a name that was generated after defaulting, and a label that a plugin changed, agree in the end', () => {
+    const labels = { 'kubernetes.io/metadata.name': 'team' };
+    const { strategy } = namespaces;
+    const made = created(namespaces, good);
+    made.metadata.labels = {};
+    strategy.prepareForCreate?.(made);
+    expect(made.metadata.labels).toEqual(labels);
+    const changed = {
+      ...made,
+      metadata: { name: 'team', labels: { 'kubernetes.io/metadata.name': 'other' } },
+    };
+    strategy.prepareForUpdate?.(changed, made);
+    expect(changed.metadata.labels).toEqual(labels);
+  });
+
   test('finalizers have a domain, unless Kubernetes knows them', () => {
     const finalizers = ['mine', 'example.com/mine', 'orphan'];
     expect(problemsOnCreate(namespaces, { ...good, spec: { finalizers } })).toEqual([

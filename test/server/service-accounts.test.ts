@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { Metrics } from '../../src/observability/metrics.ts';
 import { parseOptions } from '../../src/options/options.ts';
 import { createServiceAccounts } from '../../src/server/service-accounts.ts';
 import { isPassing } from '../../src/storage/postgres/connection/trouble.ts';
@@ -31,6 +32,7 @@ test('a start waits for the keys of service account tokens while the database ha
     serverAddress: 'localhost:6443',
     ...{ emulated: 31 as const, objects: { find: unused }, noteUse: unused, isFeatureOn: () => true },
     logger: { info: unused, warn: unused, error: unused },
+    metrics: new Metrics(),
     persistently: (step) =>
       persist(step, { signal: new AbortController().signal, isPassing, onFailure: () => {} }),
   } satisfies ServiceAccountParts;

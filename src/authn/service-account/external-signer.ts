@@ -6,13 +6,15 @@ import { errorText } from '../../util/error-text.ts';
 import { keepDoing, pause } from '../../util/pause.ts';
 import type { VerificationKey } from '../jws.ts';
 import { toVerificationKey } from './key-ring.ts';
+import type { SignerMetrics } from './signer-metrics.ts';
 
 interface ExternalSignerOptions {
-  /** --service-account-signing-endpoint */
+  /** --service-account-signing-endpoint: a path, or `@name` in the abstract namespace of Linux. */
   readonly socket: string;
   /** The version of the service: `v1`, or `v1alpha1` in Kubernetes 1.32 and 1.33. */
   readonly version: 'v1' | 'v1alpha1';
   readonly onError: (error: unknown) => void;
+  readonly metrics: SignerMetrics;
 }
 
 interface ExternalKey extends VerificationKey {
@@ -20,10 +22,8 @@ interface ExternalKey extends VerificationKey {
   readonly isHidden: boolean;
 }
 
-/** How long a call may take. Kubernetes' figure for keys. */
+/** How long a call may take, and how long the start waits for the signer to listen. Kubernetes' figure for keys. */
 const TIMEOUT_MS = 60_000;
-/** The first call after the start: the signer must be there. */
-const START_TIMEOUT_MS = 10_000;
 /** When keys could not be fetched, these are tried again after this time. */
 const RETRY_MS = 10_000;
 const MIN_EXPIRATION_SECONDS = 600;
@@ -47,7 +47,7 @@ export class ExternalSigner {
   /** @throws Error when the signer cannot be asked, or answers wrongly */
   static async open(options: ExternalSignerOptions): Promise<ExternalSigner> {
     const signer = new ExternalSigner(options);
-    const metadata = await signer.#call('Metadata', NOTHING, START_TIMEOUT_MS);
+    const metadata = await signer.#call('Metadata', NOTHING, true);
     signer.#maxExpirationSeconds = readExpiration(metadata);
     await signer.fetch();
     return signer;
@@ -55,7 +55,7 @@ export class ExternalSigner {
 
   private constructor(options: ExternalSignerOptions) {
     this.#options = options;
-    this.#grpc = new GrpcSocket(options.socket);
+    this.#grpc = new GrpcSocket(options.socket.replace(/^@/, '\0'));
   }
 
   /** The longest life of a token that the signer signs. */
@@ -91,7 +91,14 @@ export class ExternalSigner {
   }
 
   async #fetchNow(): Promise<void> {
-    const { keys, refreshSeconds } = readKeys(await this.#call('FetchKeys', NOTHING));
+    const { metrics } = this.#options;
+    const { keys, refreshSeconds, dataSeconds } = await this.#call('FetchKeys', NOTHING)
+      .then(readKeys)
+      .catch((error: unknown) => {
+        metrics.fetchFailed(error);
+        throw error;
+      });
+    metrics.fetched(dataSeconds);
     this.#refreshMs = refreshSeconds * 1000;
     if (stamp(keys) === stamp(this.#keys)) return;
     this.#keys = keys;
@@ -100,22 +107,40 @@ export class ExternalSigner {
 
   /** The token with these claims. @throws Error */
   async sign(claims: string): Promise<string> {
+    const { metrics } = this.#options;
+    try {
+      const token = await this.#sign(claims);
+      metrics.signed(undefined);
+      return token;
+    } catch (error) {
+      metrics.signed(error);
+      throw error;
+    }
+  }
+
+  async #sign(claims: string): Promise<string> {
     const payload = Buffer.from(claims).toString('base64url');
     const request = protobuf.Writer.create().uint32(TEXT(1)).string(payload).finish();
     const { header, signature } = readSigned(await this.#call('Sign', Buffer.from(request)));
     const id = checkedKeyId(header);
     if (!this.#keys.some((key) => key.id === id)) await this.fetch();
     if (this.#keys.some((key) => key.id === id && key.isHidden))
-      throw new Error(`key used for signing JWT (kid: ${id}) is excluded from OIDC discovery docs`);
-    if (signature === '') throw new Error('the signer returned an empty signature');
+      throw badHeader(`key used for signing JWT (kid: ${id}) is excluded from OIDC discovery docs`);
+    if (signature === '') throw new Error('empty signature returned');
     return `${header}.${payload}.${signature}`;
   }
 
-  async #call(method: string, request: Buffer, timeoutMs = TIMEOUT_MS): Promise<Buffer> {
-    const { version } = this.#options;
+  async #call(method: string, request: Buffer, waits = false): Promise<Buffer> {
+    const { version, metrics } = this.#options;
+    const path = `/${version}.ExternalJWTSigner/${method}`;
+    const begunMs = performance.now();
+    const note = (error: unknown): void => metrics.called(path, performance.now() - begunMs, error);
     try {
-      return await this.#grpc.call(`/${version}.ExternalJWTSigner/${method}`, request, timeoutMs);
+      const answer = await this.#grpc.call(path, request, { timeoutMs: TIMEOUT_MS, waits });
+      note(undefined);
+      return answer;
     } catch (error) {
+      note(error);
       throw new Error(`the external signer does not answer ${method}: ${errorText(error)}`, { cause: error });
     }
   }
@@ -147,21 +172,40 @@ function readSigned(bytes: Buffer): { header: string; signature: string } {
   return signed;
 }
 
-function readKeys(bytes: Buffer): { keys: ExternalKey[]; refreshSeconds: number } {
+interface FetchedKeys {
+  readonly keys: ExternalKey[];
+  readonly refreshSeconds: number;
+  /** Of when the keys are, in Unix seconds. */
+  readonly dataSeconds: number;
+}
+
+function readKeys(bytes: Buffer): FetchedKeys {
   const keys: ExternalKey[] = [];
   let refreshSeconds = 0;
-  let hasTime = false;
+  let dataSeconds: number | undefined;
   readFields(bytes, (field, reader) => {
     if (field === 1) keys.push(readKey(reader.bytes()));
-    else if (field === 2) hasTime = reader.bytes() !== undefined;
+    else if (field === 2) dataSeconds = readTime(reader.bytes());
     else if (field === 3) refreshSeconds = Number(reader.int64());
     else return false;
     return true;
   });
   if (refreshSeconds <= 0) throw new Error(`found invalid refresh hint (${refreshSeconds}s)`);
   if (keys.length === 0) throw new Error('found no keys');
-  if (!hasTime) throw new Error('invalid data timestamp: it is missing');
-  return { keys, refreshSeconds };
+  if (dataSeconds === undefined) throw new Error('invalid data timestamp: it is missing');
+  return { keys, refreshSeconds, dataSeconds };
+}
+
+function readTime(bytes: Uint8Array): number {
+  let seconds = 0;
+  let nanoseconds = 0;
+  readFields(bytes, (field, reader) => {
+    if (field === 1) seconds = Number(reader.int64());
+    else if (field === 2) nanoseconds = reader.int32();
+    else return false;
+    return true;
+  });
+  return seconds + nanoseconds / 1e9;
 }
 
 function readKey(bytes: Uint8Array): ExternalKey {
@@ -193,16 +237,18 @@ const stamp = (keys: readonly ExternalKey[]): string =>
 
 const ALGORITHMS = ['RS256', 'ES256', 'ES384', 'ES512'];
 
+const badHeader = (why: string): Error => new Error(`while validating header: ${why}`);
+
 /** The id of the key in a header, which must be as Kubernetes allows it. @throws Error */
 function checkedKeyId(encoded: string): string {
   const header: Record<string, unknown> = JSON.parse(Buffer.from(encoded, 'base64url').toString());
   const unknown = Object.keys(header).find((name) => !['alg', 'kid', 'typ'].includes(name));
-  if (unknown !== undefined) throw new Error(`the header of the signer has an unknown field ${unknown}`);
+  if (unknown !== undefined) throw badHeader(`while parsing header JSON: json: unknown field "${unknown}"`);
   const { alg, kid, typ } = header;
-  if (typ !== 'JWT') throw new Error('the header of the signer has a bad type');
-  if (typeof kid !== 'string' || kid === '') throw new Error('the header of the signer has no key id');
-  if (kid.length > MAX_ID_LETTERS) throw new Error('the header of the signer has a key id longer than 1 kb');
+  if (typ !== 'JWT') throw badHeader('bad type');
+  if (typeof kid !== 'string' || kid === '') throw badHeader('key id missing');
+  if (kid.length > MAX_ID_LETTERS) throw badHeader('key id longer than 1 kb');
   if (!ALGORITHMS.includes(String(alg)))
-    throw new Error(`the header of the signer has a bad signing algorithm ${JSON.stringify(alg)}`);
+    throw badHeader(`bad signing algorithm ${JSON.stringify(alg ?? '')}`);
   return kid;
 }

@@ -56,6 +56,8 @@ export const namespaces = define<Namespace>({
       namespace.status = { phase: 'Active', ...namespace.status };
     },
     prepareForCreate: (namespace) => {
+      // Defaults come before names are generated and before plugins run (Kubernetes: Canonicalize of the strategy).
+      labelWithName(namespace);
       const { finalizers = [] } = namespace.spec ?? {};
       namespace.status = { phase: 'Active' };
       namespace.spec = {
@@ -63,6 +65,7 @@ export const namespaces = define<Namespace>({
       };
     },
     prepareForUpdate: (namespace, old) => {
+      labelWithName(namespace);
       if (old.spec === undefined) delete namespace.spec;
       else namespace.spec = old.spec;
     },

@@ -1,7 +1,7 @@
 import { NODES, PODS, SECRETS, SERVICE_ACCOUNTS } from '../../api/known-resources.ts';
 import { type ResourceOf, toApiVersion } from '../../api/names.ts';
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
-import { badRequest, conflict, invalid, type StatusError } from '../../api/status.ts';
+import { badRequest, conflict, internalError, invalid, type StatusError } from '../../api/status.ts';
 import type {
   BoundObjectReference,
   TokenRequest,
@@ -12,6 +12,7 @@ import { invalidValue } from '../../object/field-errors.ts';
 import { type FieldPath, problemsOf } from '../../object/field-path.ts';
 import type { ActionContext, ActionSubresource } from '../../registry/resource-definition.ts';
 import type { TokenSubject } from '../../registry/token-issuing.ts';
+import { errorText } from '../../util/error-text.ts';
 
 const KIND = { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' } as const;
 const DEFAULT_SECONDS = 3600;
@@ -43,15 +44,14 @@ export const token: ActionSubresource<TokenRequest, ServiceAccount> = {
     const { boundObjectRef: reference = {} } = spec;
     const bound = await findBound(reference, context);
     const extended = isExtended(context, bound, audiences, expirationSeconds);
-    const signed = await tokens.sign({
-      namespace,
-      account: toSubject(account),
-      ...bound,
-      audiences,
-      issuedAt,
+    const order = {
+      ...{ namespace, account: toSubject(account), ...bound, audiences, issuedAt },
       ...(extended
         ? { expirationSeconds: context.tokens.maxExtendedSeconds, warnAfterSeconds: expirationSeconds }
         : { expirationSeconds }),
+    };
+    const signed = await tokens.sign(order).catch((error: unknown) => {
+      throw internalError(`failed to generate token: ${errorText(error)}`, error);
     });
     const boundObjectRef = Object.keys(reference).length === 0 ? null : reference;
     return {

@@ -63,7 +63,7 @@ export class GrpcKmsClient implements KmsClient {
     const note = (error: ServiceError | null): void =>
       this.#metrics.called(name, path, performance.now() - begunMs, error);
     try {
-      const answer = await this.#grpc.call(path, request, timeoutMs);
+      const answer = await this.#grpc.call(path, request, { timeoutMs });
       note(null);
       return answer;
     } catch (error) {

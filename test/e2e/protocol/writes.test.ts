@@ -189,6 +189,8 @@ test('names follow the rules of their resource, and are made when only a prefix 
   const names = made.map(({ json }) => json.metadata.name);
   expect(new Set(names).size).toBe(20);
   for (const name of names) expect(name).toMatch(/^gen-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
+  const team = await cluster.request('POST', '/api/v1/namespaces', { metadata: { generateName: 'team-' } });
+  expect(team.json.metadata.labels).toEqual({ 'kubernetes.io/metadata.name': team.json.metadata.name });
   const elsewhere = await cluster.request('POST', MAPS, { metadata: { name: 'x', namespace: 'other' } });
   expect(elsewhere.code).toBe(400);
   expect(

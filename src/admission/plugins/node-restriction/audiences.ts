@@ -102,7 +102,7 @@ async function findDriver(
   name: string,
 ): Promise<{ readonly kind: 'found'; readonly audiences: readonly string[] } | Missing> {
   const driver = await objects.find(DRIVERS, '', name);
-  if (driver === undefined) return missing('csidriver', name);
+  if (driver === undefined) return missing('csidriver.storage.k8s.io', name);
   const audiences = (driver.spec?.tokenRequests ?? []).map(({ audience = '' }) => audience);
   return { kind: 'found', audiences };
 }
