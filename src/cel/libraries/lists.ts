@@ -71,7 +71,7 @@ function distinct(list: readonly unknown[]): unknown[] {
   return found;
 }
 
-function flatten(list: readonly unknown[], depth: number): unknown[] {
+export function flatten(list: readonly unknown[], depth: number): unknown[] {
   if (depth < 0) throw new Error('level must be non-negative');
   spendOnSize(list.length);
   return list.flatMap((item) => (Array.isArray(item) && depth > 0 ? flatten(item, depth - 1) : [item]));
