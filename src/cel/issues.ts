@@ -25,6 +25,23 @@ export function describeIssue(error: CelError, expression: string, knows: (name:
   return `ERROR: ${place}: ${text}\n | ${line}\n | ${'.'.repeat(column)}^`;
 }
 
+/** All issues in the order of their places, as far as Kubernetes lists them. */
+export function describeIssues(
+  errors: readonly CelError[],
+  expression: string,
+  knows: (name: string) => boolean,
+): string {
+  const inOrder = errors.toSorted((a, b) => (a.offset ?? 0) - (b.offset ?? 0));
+  const told = inOrder.slice(0, MAX_ISSUES).map((error) => describeIssue(error, expression, knows));
+  const left = errors.length - told.length;
+  return [...told, ...(left > 0 ? [`${left} more errors were truncated`] : [])].join('\n');
+}
+
+const MAX_ISSUES = 100;
+
+/** The code of lists and maps whose items are not of one type. */
+export const MIXED_ITEMS = 'mixed_items';
+
 /** The code of mistakes in the arguments of `format`. */
 export const INVALID_FORMAT = 'invalid_format';
 

@@ -30,6 +30,7 @@ const TRUE: Readonly<Record<string, readonly string[]>> = {
     '![2.0, 1.0].isSorted()',
     '[].isSorted()',
     '[1, 3].sum() == 4',
+    '[1, 3].first().value() == 1 && [1, 3].last().value() == 3 && ![1].slice(0, 0).first().hasValue()',
     '[1.0, 3.0].sum() == 4.0',
     "[duration('1m'), duration('1s')].sum() == duration('1m1s')",
     '[].sum() == 0',

@@ -1,4 +1,4 @@
-import type { Environment } from '@marcbachmann/cel-js';
+import { type Environment, Optional } from '@marcbachmann/cel-js';
 import { Duration, UnsignedInt } from '@marcbachmann/cel-js/evaluator';
 import { spend, spendOnSize } from '../budget.ts';
 import { celContains, celEqual } from '../cel-equality.ts';
@@ -45,6 +45,8 @@ export function registerNewerLists(environment: Environment): Environment {
       return Array.from({ length: Math.max(0, Number(count)) }, (__, at) => BigInt(at));
     })
     .registerFunction('list<A>.slice(int, int): list<A>', slice)
+    .registerFunction('list<A>.first(): optional<A>', (list: readonly unknown[]) => optionalAt(list, 0))
+    .registerFunction('list<A>.last(): optional<A>', (list: readonly unknown[]) => optionalAt(list, -1))
     .registerFunction('list<A>.reverse(): list<A>', (list: readonly unknown[]) => list.toReversed())
     .registerFunction('list<A>.distinct(): list<A>', distinct)
     .registerFunction('list<list<A>>.flatten(): list<A>', (list: readonly unknown[]) => flatten(list, 1))
@@ -64,6 +66,9 @@ function slice(list: readonly unknown[], start: bigint, end: bigint): unknown[] 
   if (BigInt(list.length) < end) throw new Error(`${cannot}, list is length ${list.length}`);
   return list.slice(Number(start), Number(end));
 }
+
+const optionalAt = (list: readonly unknown[], at: number): Optional =>
+  list.length === 0 ? Optional.none() : Optional.of(list.at(at));
 
 function distinct(list: readonly unknown[]): unknown[] {
   const found: unknown[] = [];
