@@ -147,10 +147,12 @@ const BLOCKING: ReadonlySet<string> = new Set([
   'FieldValueTypeInvalid',
 ]);
 
+const WHY_NOT =
+  'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
+
 const NOT_CHECKED: FieldError = {
   type: 'FieldValueInvalid',
   field: '<nil>',
-  message:
-    'Invalid value: "null": some validation rules were not checked because the object was invalid; correct the existing errors ' +
-    'to complete validation',
+  message: `Invalid value: "null": ${WHY_NOT}`,
+  messageSince134: `Invalid value: null: ${WHY_NOT}`,
 };
