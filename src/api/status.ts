@@ -60,23 +60,28 @@ export interface StatusInit {
   readonly continue?: string;
 }
 
+interface LaterInit {
+  readonly since: Minor;
+  readonly init: StatusInit;
+}
+
 /** The one error that stages and verbs throw for a client to see. `cause` is for the log and never sent. */
 export class StatusError extends Error {
   readonly status: Status;
-  readonly #since134: StatusInit | undefined;
+  readonly #later: readonly LaterInit[];
 
-  /** `since134`: the error as versions since 1.34 have it, where it differs. */
-  constructor(init: StatusInit, options?: ErrorOptions, since134?: StatusInit) {
+  /** `later`: the error as versions since these have it, where it differs; the oldest first. */
+  constructor(init: StatusInit, options?: ErrorOptions, later: readonly LaterInit[] = []) {
     super(init.message, options);
     this.name = 'StatusError';
     this.status = toFailure(init);
-    this.#since134 = since134;
+    this.#later = later;
   }
 
   /** The error in the words of the emulated version. */
   inVersion(minor: Minor): StatusError {
-    if (minor < 34 || this.#since134 === undefined) return this;
-    return new StatusError(this.#since134, { cause: this.cause });
+    const own = this.#later.findLast(({ since }) => since <= minor);
+    return own === undefined ? this : new StatusError(own.init, { cause: this.cause });
   }
 }
 
@@ -112,6 +117,8 @@ export interface FieldError {
   readonly message: string;
   /** The text since 1.34, where it shows a value in another notation. */
   readonly messageSince134?: string;
+  /** The text since 1.35, where it differs from that. */
+  readonly messageSince135?: string;
 }
 
 const named = (resource: GroupResource, name: string): StatusDetails => ({
@@ -180,13 +187,28 @@ export function invalid(kind: ErroneousKind, name: string, errors: readonly Fiel
   const shown = errors.length > MAX_SHOWN ? errors.slice(0, MAX_SHOWN) : errors;
   const hasMore = errors.length > shown.length;
   const init = toInvalid(kind, name, { shown, hasMore });
-  if (shown.every(({ messageSince134 }) => messageSince134 === undefined)) return new StatusError(init);
-  const newer = shown.map(({ messageSince134, ...error }) => ({
-    ...error,
-    message: messageSince134 ?? error.message,
-  }));
-  return new StatusError(init, undefined, toInvalid(kind, name, { shown: newer, hasMore }));
+  const later = LATER.filter(({ differs }) => shown.some(differs)).map(({ since, wordOf }) => {
+    const newer = shown.map((error) => ({ ...error, message: wordOf(error) }));
+    return { since, init: toInvalid(kind, name, { shown: newer, hasMore }) };
+  });
+  return new StatusError(init, undefined, later);
 }
+
+const since134 = ({ message, messageSince134 = message }: FieldError): string => messageSince134;
+
+/** Versions that write some errors otherwise than those before. */
+const LATER: readonly {
+  readonly since: Minor;
+  differs(error: FieldError): boolean;
+  wordOf(error: FieldError): string;
+}[] = [
+  { since: 34, differs: (error) => error.messageSince134 !== undefined, wordOf: since134 },
+  {
+    since: 35,
+    differs: (error) => error.messageSince135 !== undefined,
+    wordOf: (error) => error.messageSince135 ?? since134(error),
+  },
+];
 
 interface ErroneousKind {
   readonly kind: string;

@@ -107,13 +107,26 @@ export const isMap = (value: unknown): value is AnyMap =>
 
 export const sizeOfMap = (map: AnyMap): number => (map instanceof Map ? map.size : Object.keys(map).length);
 
+/** The key of a map that equals another: numbers by value. Undefined: there is none. */
+export function keyIn(map: ReadonlyMap<unknown, unknown>, key: unknown): unknown {
+  if (map.has(key)) return key;
+  if (!isNumber(key)) return undefined;
+  spendOnSize(map.size);
+  for (const other of map.keys()) if (isNumber(other) && numericallyEqual(other, key)) return other;
+  return undefined;
+}
+
 export function hasKey(map: AnyMap, key: unknown): boolean {
-  if (map instanceof Map) return map.has(key);
+  if (map instanceof Map) return keyIn(map, key) !== undefined;
   return Object.hasOwn(map, String(key instanceof UnsignedInt ? key.valueOf() : key));
 }
 
 const valueAt = (map: AnyMap, key: unknown): unknown =>
-  map instanceof Map ? map.get(key) : hasKey(map, key) ? Reflect.get(map, String(key)) : undefined;
+  map instanceof Map
+    ? map.get(keyIn(map, key))
+    : hasKey(map, key)
+      ? Reflect.get(map, String(key))
+      : undefined;
 
 export const entriesOf = (map: AnyMap): Iterable<readonly [unknown, unknown]> =>
   map instanceof Map ? map : Object.entries(map);

@@ -3,7 +3,7 @@ import { Duration, UnsignedInt } from '@marcbachmann/cel-js/evaluator';
 import type { JsonValue } from '../api/object-meta.ts';
 import { setField } from '../object/json-values.ts';
 import { entriesOf, isMap } from './cel-equality.ts';
-import { durationText, timestampText } from './libraries/texts.ts';
+import { durationText, timestampText } from './libraries/format-text.ts';
 import { CelMessage } from './messages.ts';
 
 /** The value of an expression as JSON: times and durations are texts, bytes are base64. @throws Error for a value that JSON lacks */

@@ -1,5 +1,5 @@
 import { formatProblem } from './format-calls.ts';
-import { INVALID_FORMAT } from './issues.ts';
+import { INVALID_FORMAT, MIXED_ITEMS } from './issues.ts';
 import type {
   CheckedNode,
   Internals,
@@ -8,6 +8,7 @@ import type {
   LibraryType,
 } from './library-internals.ts';
 import { literalProblem, writtenValue } from './literals.ts';
+import { note, orAnyType } from './mistakes.ts';
 import { OPTIONAL_ENTRY } from './optional-entries.ts';
 
 /** Functions of a list whose result has the type of its items. */
@@ -38,29 +39,26 @@ const mapTypeOf = (registry: LibraryRegistry): unknown => registry.variables.get
 
 type CheckerClass = new (
   parts: { readonly registry: LibraryRegistry; readonly opts: unknown },
-  names: Names,
+  objects: ReadonlySet<string>,
 ) => LibraryChecker;
-
-interface Names {
-  /** Types of objects with declared fields. */
-  readonly objects: ReadonlySet<string>;
-  readonly functions: ReadonlySet<string>;
-}
 
 let checkerClass: CheckerClass | undefined;
 
-/** Extends the library's checker for objects with declared fields. */
+/** Extends the library's checker for objects with declared fields: `objects` are the names of their types. */
 export function checkerFor({ Checker }: Internals): CheckerClass {
   checkerClass ??= class extends Checker {
     readonly #checks: DeclaredChecks;
 
-    constructor(parts: { readonly registry: LibraryRegistry; readonly opts: unknown }, names: Names) {
+    constructor(
+      parts: { readonly registry: LibraryRegistry; readonly opts: unknown },
+      objects: ReadonlySet<string>,
+    ) {
       super(parts);
-      this.#checks = new DeclaredChecks(this, names, (node, context) => super.check(node, context));
+      this.#checks = new DeclaredChecks(this, objects, (node, context) => super.check(node, context));
     }
 
     override check(node: CheckedNode, context: unknown): LibraryType {
-      return node.checkedType ?? this.#checks.check(node, context);
+      return node.checkedType ?? orAnyType(this, node, () => this.#checks.check(node, context));
     }
   };
   return checkerClass;
@@ -71,16 +69,14 @@ class DeclaredChecks {
   readonly #checker: LibraryChecker;
   readonly #ofLibrary: LibraryChecker['check'];
   readonly #objects: ReadonlySet<string>;
-  readonly #functions: ReadonlySet<string>;
   /** Lists may hold values of different types here. */
   #mayMix = false;
 
   /** `ofLibrary` is the check that `checker` extends. */
-  constructor(checker: LibraryChecker, { objects, functions }: Names, ofLibrary: LibraryChecker['check']) {
+  constructor(checker: LibraryChecker, objects: ReadonlySet<string>, ofLibrary: LibraryChecker['check']) {
     this.#checker = checker;
     this.#ofLibrary = ofLibrary;
     this.#objects = objects;
-    this.#functions = functions;
   }
 
   check(node: CheckedNode, context: unknown): LibraryType {
@@ -180,12 +176,11 @@ class DeclaredChecks {
     for (const node of this.#mayMix ? [] : nodes.filter(({ op }) => op !== OPTIONAL_ENTRY)) {
       const next = this.#checker.check(node, context);
       const both = type === undefined ? next : this.#common(type, next);
-      if (both === null)
-        throw this.#checker.createError(
-          'mixed_types',
-          `expected type '${type?.name}' but found '${next.name}'`,
-          node,
-        );
+      if (both === null) {
+        const why = `expected type '${type?.name}' but found '${next.name}'`;
+        note(this.#checker.createError(MIXED_ITEMS, why, node));
+        return;
+      }
       type = both;
     }
   }
@@ -208,7 +203,7 @@ class DeclaredChecks {
     const given: readonly CheckedNode[] = Array.isArray(args) ? args : [];
     const candidates = this.#checker.registry.functionCandidates(true, name, given.length);
     const type = this.#checker.check(receiver, context);
-    const types = this.#functions.has(name) ? given.map((one) => this.#checker.check(one, context)) : [];
+    const types = given.map((one) => this.#checker.check(one, context));
     if (name === 'format') this.#checkFormat(node, receiver, given[0], context);
     const isForeign = FOREIGN.has(name) && type.name === 'bytes';
     if (!isForeign && candidates.findFunction(types, type) !== null) return;
@@ -253,11 +248,9 @@ class DeclaredChecks {
   #checkBool(operand: CheckedNode, context: unknown): void {
     const { kind, name } = this.#checker.check(operand, context);
     if (kind === 'dyn' || name === 'bool') return;
-    throw this.#checker.createError(
-      'invalid_logical_operand',
-      `expected type 'bool' but found '${name}'`,
-      operand,
-    );
+    const why = `expected type 'bool' but found '${name}'`;
+    note(this.#checker.createError('invalid_logical_operand', why, operand));
+    operand.checkedType = this.#checker.getType('dyn');
   }
 
   /** `type(object)`: an object is a map to expressions that ask. */

@@ -4,8 +4,8 @@ import { OutOfBudget, spent, withBudget } from './budget.ts';
 import { balanceChains } from './chains.ts';
 import { checkerFor } from './declared-checker.ts';
 import { createEnvironment } from './environment.ts';
+import { checkFully, describeMistakes, forgetBind, functionsOf, lookupIn } from './full-check.ts';
 import { instrument } from './instrument.ts';
-import { describeIssue } from './issues.ts';
 import {
   type CheckedNode,
   type Internals,
@@ -47,27 +47,8 @@ function openBase(): Base {
   const environment = createEnvironment();
   const internals = internalsOf(environment);
   forgetBind(internals);
-  const names = environment.getDefinitions().functions.map(({ name }) => name);
-  const functions = new Set(names.filter((name) => !UNKNOWN.has(name)));
-  base = { environment, internals, functions };
+  base = { environment, internals, functions: functionsOf(environment) };
   return base;
-}
-
-/** Macros, which are no functions to Kubernetes where their arguments do not fit, and functions of the library alone. */
-const UNKNOWN: ReadonlySet<string> = new Set(
-  [
-    'all exists exists_one existsOne map filter transformList transformMap transformMapEntry sortBy',
-    'optMap optFlatMap bind json hex base64 at',
-  ]
-    .join(' ')
-    .split(' '),
-);
-
-/** Kubernetes has no `cel.bind(…)`: the parser takes it for a call, and the checker does not know `cel`. */
-function forgetBind({ registry }: Internals): void {
-  const candidates = registry.functionCandidates(true, 'bind', 3);
-  candidates.declarations.length = 0;
-  candidates.macro = false;
 }
 
 /** Compiles expressions over the types of one schema. Each type is made when an expression first comes to it. */
@@ -83,10 +64,7 @@ export class DeclaredTypes {
     const { registry, options, Evaluator } = this.#base.internals;
     this.#registry = registry.clone(options);
     const parts = { registry: this.#registry, opts: options };
-    this.#checker = new (checkerFor(this.#base.internals))(parts, {
-      objects: this.#byName,
-      functions: this.#base.functions,
-    });
+    this.#checker = new (checkerFor(this.#base.internals))(parts, this.#byName);
     this.#evaluator = new Evaluator(parts);
   }
 
@@ -103,14 +81,11 @@ export class DeclaredTypes {
     try {
       const tree = parseIn(this.#base.environment, expression, newest).ast as unknown as CheckedNode;
       balanceChains(tree);
-      const type = this.#checker.check(tree, new CheckScope(this.#lookup(variables)));
+      const type = checkFully(this.#checker, tree, new CheckScope(this.#lookup(variables)));
       instrument(tree);
       return { type: type.name, tree, run: (values, limit) => this.#run(tree, values, limit) };
     } catch (error) {
-      const issue = toCelError(error);
-      if (issue.code === 'bad_program') throw new CelError(`program instantiation failed: ${issue.message}`);
-      const text = describeIssue(issue, expression, (name) => this.#base.functions.has(name));
-      throw new CelError(`compilation failed: ${text}`, { cause: error });
+      throw new CelError(describeMistakes(error, expression, this.#base.functions), { cause: error });
     }
   }
 
@@ -118,7 +93,8 @@ export class DeclaredTypes {
     const known = new Map<string, LibraryVariable>();
     for (const [name, type] of Object.entries(variables))
       known.set(name, { name, type: this.#typeOf(type), constant: false });
-    return (name) => known.get(name) ?? (name === 'cel' ? undefined : this.#registry.variables.get(name));
+    const others = lookupIn(this.#registry.variables);
+    return (name) => known.get(name) ?? others(name);
   }
 
   #typeOf(type: ValueType): LibraryType {

@@ -124,21 +124,6 @@ const findAll = (text: string, pattern: string, most: number): string[] =>
     return found;
   });
 
-function replaceFirst(text: string, from: string, to: string, count: bigint): string {
-  const parts = text.split(from);
-  spendOnSize(text.length + parts.length * to.length);
-  if (count < 0n) return parts.join(to);
-  const changed = Number(count);
-  return parts.reduce((joined, part, at) => joined + (at <= changed ? to : from) + part);
-}
-
-function charAt(text: string, at: bigint): string {
-  const characters = [...text];
-  const index = Number(at);
-  if (index < 0 || index > characters.length) throw new Error(`index out of range: ${at}`);
-  return characters[index] ?? '';
-}
-
 function registerFunctions(environment: Environment): Environment {
   return environment
     .registerFunction(`string.${LINEAR_MATCHES}(string): bool`, matches)
@@ -153,10 +138,5 @@ function registerFunctions(environment: Environment): Environment {
     .registerFunction(
       'string.findAll(string, int): list<string>',
       (text: string, pattern: string, most: bigint) => findAll(text, pattern, Number(most)),
-    )
-    .registerFunction('string.charAt(int): string', charAt)
-    .registerFunction('string.replace(string, string): string', (text: string, from: string, to: string) =>
-      replaceFirst(text, from, to, -1n),
-    )
-    .registerFunction('string.replace(string, string, int): string', replaceFirst);
+    );
 }

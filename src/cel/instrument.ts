@@ -1,7 +1,9 @@
 import { Optional } from '@marcbachmann/cel-js';
 import { spend, spendOnSize } from './budget.ts';
-import { celContains, celEqual, isMap, joinLists, sizeOfMap } from './cel-equality.ts';
+import { celContains, celEqual, isMap, joinLists, keyIn, sizeOfMap } from './cel-equality.ts';
+import { OWN_FUNCTIONS } from './libraries/own-functions.ts';
 import { CelObject } from './objects.ts';
+import { evaluateMap } from './optional-entries.ts';
 
 type Evaluate = (evaluator: unknown, node: unknown, context: unknown) => unknown;
 type Handle = (left: unknown, right: unknown, node: unknown, evaluator: unknown) => unknown;
@@ -78,12 +80,12 @@ const counted =
     }
   };
 
-function evaluateOf({ meta }: SyntaxNode): Evaluate {
+function evaluateOf({ op, meta }: SyntaxNode): Evaluate {
   const { alternate, macro, evaluate } = meta;
   if (alternate !== undefined)
     return (evaluator, _node, context) => alternate.evaluate(evaluator, alternate, context);
   if (macro !== undefined) return (evaluator, _node, context) => macro.evaluate(evaluator, macro, context);
-  return evaluate;
+  return op === 'map' ? (evaluateMap as Evaluate) : evaluate;
 }
 
 const sized =
@@ -104,10 +106,11 @@ function handleOf({ op, args: parts, handle }: SyntaxNode): Handle | undefined {
     case 'call':
     case 'rcall': {
       const name = Array.isArray(parts) ? String(parts[0]) : '';
+      const own = OWN_FUNCTIONS.get(name);
       return (args, second, third, evaluator) => {
         if (!Array.isArray(args)) return handle?.(args, second, third, evaluator);
         spendOnArguments(name, args);
-        return handle?.(readable(name, args), second, third, evaluator);
+        return own?.(args) ?? handle?.(readable(name, args), second, third, evaluator);
       };
     }
     case '<':
@@ -129,10 +132,24 @@ function handleOf({ op, args: parts, handle }: SyntaxNode): Handle | undefined {
       return (left, right, node, evaluator) =>
         Array.isArray(left) && Array.isArray(right)
           ? joinLists(left, right)
-          : handle?.(left, right, node, evaluator);
+          : inRange(handle?.(left, right, node, evaluator));
+    case '-':
+      return (left, right, node, evaluator) => inRange(handle?.(left, right, node, evaluator));
+    case '-_':
+      return (operand, ...rest) => {
+        if (operand === MIN_INT) throw new Error(OVERFLOW);
+        return handle?.(operand, ...rest);
+      };
+    case '/':
+    case '%':
+      return (left, right, node, evaluator) => {
+        if (left === MIN_INT && right === -1n) throw new Error(OVERFLOW);
+        return handle?.(left, right, node, evaluator);
+      };
     case '.':
       return (left, right, node, evaluator) => {
         if (left instanceof CelObject) return left.select(String(right));
+        if (Array.isArray(left)) return itemAt(left, right);
         return optionalField(left, right) ?? handle?.(left, right, node, evaluator);
       };
     case '.?':
@@ -142,11 +159,12 @@ function handleOf({ op, args: parts, handle }: SyntaxNode): Handle | undefined {
       };
     case '[]':
       return (left, right, node, evaluator) => {
-        if (Array.isArray(left) && typeof right === 'bigint') return itemAt(left, right);
+        if (Array.isArray(left)) return itemAt(left, right);
         if (left instanceof CelObject) throw new Error('no such overload');
-        return left instanceof Map && left.has(right)
-          ? left.get(right)
-          : handle?.(left, right, node, evaluator);
+        const key = left instanceof Map ? keyIn(left, right) : undefined;
+        return key === undefined
+          ? handle?.(left, right, node, evaluator)
+          : (left as Map<unknown, unknown>).get(key);
       };
     case '[?]':
       return (left, right, node, evaluator) => {
@@ -159,6 +177,17 @@ function handleOf({ op, args: parts, handle }: SyntaxNode): Handle | undefined {
     default:
       return undefined;
   }
+}
+
+const MIN_INT = -(1n << 63n);
+const OVERFLOW = 'integer overflow';
+const [FIRST_TIME, LAST_TIME] = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59.999Z')];
+
+/** @throws Error for a time whose year is not one of four digits */
+function inRange(value: unknown): unknown {
+  if (value instanceof Date && !(value.getTime() >= FIRST_TIME && value.getTime() <= LAST_TIME))
+    throw new Error('timestamp overflow');
+  return value;
 }
 
 /** Functions that look at the beginning or the end of a text alone: the text itself costs nothing. */
@@ -202,7 +231,8 @@ function readable(name: string, args: readonly unknown[]): readonly unknown[] {
 const SIZE_OF_NOTHING = 10;
 
 /** @throws Error when the list is shorter */
-function itemAt(list: readonly unknown[], index: bigint): unknown {
+function itemAt(list: readonly unknown[], index: unknown): unknown {
+  if (typeof index === 'string') throw new Error("unsupported index type 'string' in list");
   const item = list[Number(index)];
   if (item === undefined) throw new Error(`index out of bounds: ${index}`);
   return item;

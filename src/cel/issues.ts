@@ -25,6 +25,23 @@ export function describeIssue(error: CelError, expression: string, knows: (name:
   return `ERROR: ${place}: ${text}\n | ${line}\n | ${'.'.repeat(column)}^`;
 }
 
+/** All issues in the order of their places, as far as Kubernetes lists them. */
+export function describeIssues(
+  errors: readonly CelError[],
+  expression: string,
+  knows: (name: string) => boolean,
+): string {
+  const inOrder = errors.toSorted((a, b) => (a.offset ?? 0) - (b.offset ?? 0));
+  const told = inOrder.slice(0, MAX_ISSUES).map((error) => describeIssue(error, expression, knows));
+  const left = errors.length - told.length;
+  return [...told, ...(left > 0 ? [`${left} more errors were truncated`] : [])].join('\n');
+}
+
+const MAX_ISSUES = 100;
+
+/** The code of lists and maps whose items are not of one type. */
+export const MIXED_ITEMS = 'mixed_items';
+
 /** The code of mistakes in the arguments of `format`. */
 export const INVALID_FORMAT = 'invalid_format';
 
@@ -147,9 +164,10 @@ export function describeFailure(error: unknown): string {
     case 'modulo_by_zero':
       return 'modulus by zero';
     case 'numeric_overflow':
-      return 'integer overflow';
-    case 'no_such_overload':
+      return error.message.startsWith('Unsigned') ? 'unsigned integer overflow' : 'integer overflow';
     case 'no_matching_overload':
+      return noFunctionFor(error.message);
+    case 'no_such_overload':
     case 'invalid_condition_type':
     case 'invalid_logical_operand':
     case 'unsupported_type':
@@ -157,6 +175,30 @@ export function describeFailure(error: unknown): string {
     case 'optional_value_missing':
       return 'optional.none() dereference';
     default:
-      return error.message;
+      return FAILURES.reduce((text, [pattern, words]) => text.replace(pattern, words), error.message);
   }
+}
+
+/** Other sentences of the library, and those of cel-go. */
+const FAILURES: readonly (readonly [RegExp, string])[] = [
+  [/^Invalid duration string: .*$/s, "type conversion error from 'string' to 'google.protobuf.Duration'"],
+  [/^timestamp\(\) requires .*$/s, "type conversion error from 'string' to 'google.protobuf.Timestamp'"],
+  [/^Invalid time zone specified: /, 'unknown time zone '],
+];
+
+/** Functions that cel-go does not name where they fail. */
+const UNNAMED: ReadonlySet<string> = new Set(
+  'contains startsWith endsWith reMatch matches find findAll'.split(' '),
+);
+
+/** `found no matching overload for 'list<int>.join(string)'` → `no such overload: join(list, string)`. */
+function noFunctionFor(message: string): string {
+  const [, receiver, name = '', types = ''] = /'(?:(.+)\.)?(\w+)\((.*)\)'/s.exec(message) ?? [];
+  if (name === '' || UNNAMED.has(name)) return 'no such overload';
+  if (name === 'size') return 'no such overload: size';
+  const namespace = NAMESPACES[receiver ?? ''];
+  const bare = types.replace(/<[^()]*?>(?=,|$)/g, '').replace(/\bnull\b/g, 'null_type');
+  const on = receiver === undefined || namespace !== undefined ? [] : [receiver.replace(/<.*>$/s, '')];
+  const given = [...on, ...(bare === '' ? [] : [bare])].join(', ');
+  return `no such overload: ${namespace === undefined ? '' : `${namespace}.`}${name}(${given})`;
 }

@@ -110,8 +110,8 @@ export interface Internals {
   readonly Evaluator: new (options: Options) => LibraryEvaluator;
 }
 
-/** Only a probe: removed before any expression is compiled. */
-const PROBE = 'k8s_probe';
+/** Only a probe: removed before any expression is compiled. Clones of an environment keep its probe, so that each has its own name. */
+let probes = 0;
 
 const probeOf = (
   onCheck: (checker: LibraryChecker) => void,
@@ -133,7 +133,9 @@ export function internalsOf(environment: Environment): Internals {
   let checker: LibraryChecker | undefined;
   let evaluator: LibraryEvaluator | undefined;
   let parser: LibraryParser | undefined;
-  environment.registerFunction(`${PROBE}(ast): bool`, (call: { readonly parser: LibraryParser }) => {
+  probes += 1;
+  const name = `k8s_probe${probes}`;
+  environment.registerFunction(`${name}(ast): bool`, (call: { readonly parser: LibraryParser }) => {
     parser = call.parser;
     return probeOf(
       (one) => {
@@ -144,13 +146,13 @@ export function internalsOf(environment: Environment): Internals {
       },
     );
   });
-  const probe = environment.parse(`${PROBE}(true)`);
+  const probe = environment.parse(`${name}(true)`);
   probe.check();
   probe();
   if (checker === undefined || evaluator === undefined || parser === undefined)
     throw new Error('the CEL library does not show its parts');
   const { registry, opts } = checker;
-  const candidates = registry.functionCandidates(false, PROBE, 1);
+  const candidates = registry.functionCandidates(false, name, 1);
   candidates.declarations.length = 0;
   candidates.macro = false;
   return {

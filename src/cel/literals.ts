@@ -3,6 +3,7 @@ import { errorText } from '../util/error-text.ts';
 import { callsIn, type SyntaxTree } from './calls.ts';
 import { LINEAR_MATCHES } from './environment.ts';
 import { MAX_DURATION_LENGTH } from './instrument.ts';
+import { toBool, toDouble, toInt, toUint } from './libraries/conversions.ts';
 
 /** Arguments that an expression writes out, and that are wrong for every input. */
 
@@ -45,7 +46,17 @@ const [FIRST_SECOND, LAST_SECOND] = [-62_135_596_800n, 253_402_300_799n];
 export function literalProblem(name: string, value: unknown): LiteralProblem | undefined {
   switch (name) {
     case 'duration':
+      // Kubernetes reads no number here, though it has the function for numbers.
+      if (typeof value === 'bigint') return badLiteral('duration');
       return typeof value !== 'string' || isDuration(value) ? undefined : badLiteral('duration');
+    case 'int':
+      return conversionProblem(() => toInt(value));
+    case 'uint':
+      return conversionProblem(() => toUint(value));
+    case 'double':
+      return conversionProblem(() => toDouble(value));
+    case 'bool':
+      return conversionProblem(() => toBool(value));
     case 'timestamp':
       return isTime(value) ? undefined : badLiteral('timestamp');
     case LINEAR_MATCHES:
@@ -57,6 +68,15 @@ export function literalProblem(name: string, value: unknown): LiteralProblem | u
     }
     default:
       return undefined;
+  }
+}
+
+function conversionProblem(convert: () => unknown): LiteralProblem | undefined {
+  try {
+    convert();
+    return undefined;
+  } catch (error) {
+    return badProgram(errorText(error));
   }
 }
 

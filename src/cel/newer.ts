@@ -14,6 +14,8 @@ interface Newer {
 const TWO_VARIABLES: Newer = { since: 32 };
 const LISTS: Newer = { since: 34 };
 const VERSIONS: Newer = { since: 33 };
+/** They came with the compiler of 1.33, whose new expressions use them at once. */
+const ENDS: Newer = { since: 32 };
 const QUANTIFIER: Newer = { since: 32, counts: [3] };
 
 const FUNCTIONS: ReadonlyMap<string, Newer> = new Map([
@@ -26,6 +28,7 @@ const METHODS: ReadonlyMap<string, Newer> = new Map([
   ...['existsOne', 'transformList', 'transformMap', 'transformMapEntry'].map(
     (name) => [name, TWO_VARIABLES] as const,
   ),
+  ...['first', 'last'].map((name) => [name, ENDS] as const),
   ...['slice', 'flatten', 'distinct', 'reverse', 'sort', 'sortBy'].map((name) => [name, LISTS] as const),
 ]);
 
@@ -68,12 +71,4 @@ function newerIn({ name, receiver, given, start, input }: Call, newest: Minor): 
   const { since = newest, counts } = METHODS.get(name) ?? {};
   if (since <= newest || counts?.includes(given.length) === false) return undefined;
   return { name, offset: input.indexOf('(', receiver.end) };
-}
-
-/** The library's `cel.bind(…)`, which Kubernetes' policies do not have: the checker does not know `cel`. */
-export function bindIn(root: unknown): Unknown | undefined {
-  for (const { name, receiver } of callsIn(root))
-    if (name === 'bind' && receiver?.op === 'id' && receiver.args === 'cel')
-      return { name: 'cel', offset: receiver.start };
-  return undefined;
 }

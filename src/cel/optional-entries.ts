@@ -107,15 +107,18 @@ const MAP: Operation = {
     const values = entries.map(([key, value]) => typeOfEntry(checker, value, context, isEntry(key)));
     return checker.registry.getMapType(common(checker, keys), common(checker, values));
   },
-  evaluate(runner, node, context) {
-    const map = new Map<unknown, unknown>();
-    for (const [key, value] of entriesOf(node)) {
-      const [name, given] = [runner.run(key, context), runner.run(value, context)];
-      for (const one of isEntry(key) ? present(given) : [given]) map.set(name, one);
-    }
-    return map;
-  },
+  evaluate: evaluateMap,
 };
+
+/** Keys keep their types. Those of the library's maps are texts. */
+export function evaluateMap(runner: Runner, node: ParsedNode, context: unknown): Map<unknown, unknown> {
+  const map = new Map<unknown, unknown>();
+  for (const [key, value] of entriesOf(node)) {
+    const [name, given] = [runner.run(key, context), runner.run(value, context)];
+    for (const one of isEntry(key) ? present(given) : [given]) map.set(name, one);
+  }
+  return map;
+}
 
 /** @throws Error when the value is no optional one */
 export function present(value: unknown): unknown[] {

@@ -180,4 +180,10 @@ export function toCel(value: JsonValue | undefined): unknown {
 /** An expression ready to run, or the reason why it cannot be compiled. */
 export type Compiled =
   | { readonly expression: string; readonly program: CelProgram }
-  | { readonly expression: string; readonly program: undefined; readonly problem: string };
+  | {
+      readonly expression: string;
+      readonly program: undefined;
+      readonly problem: string;
+      /** The types fit, but no program can be made, which Kubernetes calls an internal error. */
+      readonly isInternal?: boolean;
+    };

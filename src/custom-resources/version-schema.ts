@@ -108,21 +108,22 @@ export class VersionSchema {
   }
 
   /**
-   * Validates a write of the status: the schema applies to the status alone, without ratcheting; set, map and rule checks apply
-   * to the whole object (apiextensions-apiserver, registry/customresource/status_strategy.go).
+   * Validates a write of the status: the schema applies to the status alone; set, map and rule checks apply to the whole object
+   * (apiextensions-apiserver, registry/customresource/status_strategy.go).
    */
   *validateStatus(object: ApiObject, old: ApiObject): Steps<FieldError[]> {
     const { schema } = this;
     const own = propertyOf(schema, 'status');
     const { status } = object;
+    const before = old.status !== undefined && this.#ratchets ? { old: old.status } : {};
     const errors =
       own === undefined || status === undefined
         ? []
-        : yield* validateInSteps(status, own, { root: 'status' });
+        : yield* validateInSteps(status, own, { root: 'status', ...before });
     yield;
     errors.push(...this.#ofScale(object, validateScaleStatus));
     errors.push(...(yield* listTypesInSteps(object, schema, old)));
-    return yield* this.#withRules(errors, object, { old });
+    return yield* this.#withRules(errors, object, { old, isRatcheting: this.#ratchets });
   }
 
   #ofScale(object: ApiObject, validate: typeof validateScaleSpec): FieldError[] {
@@ -146,10 +147,12 @@ const BLOCKING: ReadonlySet<string> = new Set([
   'FieldValueTypeInvalid',
 ]);
 
+const WHY_NOT =
+  'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
+
 const NOT_CHECKED: FieldError = {
   type: 'FieldValueInvalid',
   field: '<nil>',
-  message:
-    'Invalid value: "null": some validation rules were not checked because the object was invalid; correct the existing errors ' +
-    'to complete validation',
+  message: `Invalid value: "null": ${WHY_NOT}`,
+  messageSince134: `Invalid value: null: ${WHY_NOT}`,
 };

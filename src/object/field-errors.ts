@@ -25,6 +25,9 @@ export const invalidValue = (field: string, value: unknown, why: string): FieldE
 export const invalidUnshown = (field: string, why: string): FieldError =>
   counted({ type: 'FieldValueInvalid', field, message: `Invalid value: ${why}` });
 
+export const internalFieldError = (field: string, why: string): FieldError =>
+  counted({ type: 'InternalError', field, message: `Internal error: ${why}` });
+
 /** A value outside an enumeration. */
 export const notSupported = (field: string, value: unknown, supported: readonly string[]): FieldError =>
   showing(

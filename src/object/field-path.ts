@@ -92,6 +92,11 @@ export class FieldPath {
     this.#found.push(errors.invalidValue(this.#text, value, why));
   }
 
+  /** A fault that is not the value's alone. */
+  internal(why: string): void {
+    this.#found.push(errors.internalFieldError(this.#text, why));
+  }
+
   /** Each reason as an error of its own. */
   invalidFor(value: unknown, reasons: readonly string[]): void {
     for (const why of reasons) this.invalid(value, why);

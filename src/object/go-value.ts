@@ -133,14 +133,19 @@ function toNumber(char: string): string {
 
 /** A number without a Go type: an int64 where it is an integer, else a float64, with an exponent from 1e+06 on and below 1e-04. */
 export function goNumber(value: number): string {
-  if (Number.isSafeInteger(value)) return String(value);
+  return Number.isSafeInteger(value) ? String(value) : goFloat(value);
+}
+
+/** strconv.FormatFloat(value, 'g', -1, 64) of a finite number: 0.5, 1.5e-07, 1e+20. */
+export function goFloat(value: number): string {
+  if (Object.is(value, -0)) return '-0';
   const [digits = '', exponent = ''] = value.toExponential().split('e');
   const power = Number(exponent);
   if (power >= LEAST_SMALL_POWER && power < LEAST_LARGE_POWER) return String(value);
   return `${digits}e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`;
 }
 
-/** Of strconv.FormatFloat with 'g' and the fewest digits. */
+/** Outside of these there is an exponent. */
 const LEAST_SMALL_POWER = -4;
 const LEAST_LARGE_POWER = 6;
 

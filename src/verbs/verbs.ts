@@ -17,6 +17,7 @@ import { remove, removeCollection } from './remove.ts';
 import type { VerbCall, VerbContext } from './verb-call.ts';
 import { watch } from './watch.ts';
 import { answerVirtual, create, update } from './write.ts';
+import { refuseMethodAtEnd } from './writing/ending-definition.ts';
 
 /** Serves an authorized request for a resource. @throws StatusError */
 export type ResourceHandler = (request: AuthorizedResourceRequest) => Promise<ApiResponse>;
@@ -81,14 +82,12 @@ function handle(call: VerbCall, verb: DefinedVerb): Promise<ApiResponse> | ApiRe
 
 /** Objects of some resources are never stored: a create executes or answers them. */
 function handleCreate(call: VerbCall): Promise<ApiResponse> {
-  const { group, resource, actsOn, custom } = call.served.definition;
-  if (custom?.isEnding === true) throw methodNotAllowed(AT_END);
+  const { group, resource, actsOn } = call.served.definition;
+  refuseMethodAtEnd(call.served.definition, call.context.isFeatureOn.minor);
   if (actsOn !== undefined) return actOnNamed(call);
   const handler = call.context.virtual.get(`${group}/${resource}`);
   return handler === undefined ? create(call) : answerVirtual(call, handler);
 }
-
-const AT_END = 'create not allowed while custom resource definition is terminating';
 
 function handleView(call: VerbCall, verb: DefinedVerb): Promise<ApiResponse> {
   switch (verb) {

@@ -160,6 +160,7 @@ const USES: readonly (readonly [expression: string, since: Minor, name: string])
   ['self.names.transformList(i, n, n).size() == 3', 32, 'transformList'],
   ['semver(self.version).major() == 1', 33, 'semver'],
   ['isSemver(self.version, true)', 33, 'isSemver'],
+  ['self.names.first().hasValue()', 32, 'first'],
   ['self.names.distinct().size() == 2', 34, 'distinct'],
   ['self.names.sortBy(n, n)[0] == "a"', 34, 'sortBy'],
   ['lists.range(3).size() == 3', 34, 'lists'],

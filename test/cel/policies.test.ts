@@ -84,10 +84,63 @@ test.each<[string, Gives, string]>([
   expect(new PolicyCompiler(false, limit).compile(expression, gives)).toMatchObject({ problem: why });
 });
 
+const compileNew = (expression: string, ...stored: string[]) =>
+  new PolicyCompiler(false, { newest: 35, minor: 36, stored: new Set(stored) }).compile(expression, 'bool');
+
+test.each<[string, ...string[]]>([
+  ['foo + bar == 1', "1:1: undeclared reference to 'foo'", "1:7: undeclared reference to 'bar'"],
+  ['object.foo(bar)', "1:11: undeclared reference to 'foo'", "1:12: undeclared reference to 'bar'"],
+  ['1 || nope', "1:1: expected type 'bool' but found 'int'", "1:6: undeclared reference to 'nope'"],
+  ['{"a": foo, bar: 1} == {}', "1:7: undeclared reference to 'foo'", "1:12: undeclared reference to 'bar'"],
+  [
+    'has(request.nope) && has(foo.bar) && request.nix == 1',
+    "1:4: undefined field 'nope'",
+    "1:26: undeclared reference to 'foo'",
+    "1:45: undefined field 'nix'",
+  ],
+  [
+    '1 + "a" == foo && [1, "a"] == foo',
+    "1:3: found no matching overload for '_+_' applied to '(int, string)'",
+    "1:12: undeclared reference to 'foo'",
+    "1:31: undeclared reference to 'foo'",
+  ],
+  ['[1, "a"].size() == 2', "1:5: expected type 'int' but found 'string'"],
+  ['duration("1y") == duration("2y")', '1:10: invalid duration argument', '1:28: invalid duration argument'],
+  ['"%d".format(["a"]) == ""', '1:14: error during formatting: decimal clause can only be used on integers'],
+  ['[1].existsOne(x)', "1:14: undeclared reference to 'existsOne'", "1:15: undeclared reference to 'x'"],
+])('a new expression is refused with all of its mistakes: %s', (expression, ...mistakes) => {
+  const { program, problem: text = '' } = { problem: '', ...compileNew(expression) };
+  expect(program).toBeUndefined();
+  const told = text.split('ERROR: <input>:').slice(1);
+  expect(told).toHaveLength(mistakes.length);
+  for (const [at, mistake] of mistakes.entries()) expect(told[at]?.slice(0, mistake.length)).toBe(mistake);
+});
+
+test('a new expression whose written values no program can be made with is an internal error', () => {
+  for (const written of ['int("x")', 'uint("-1")', 'double("")', 'int(bool("yes"))'])
+    expect(compileNew(`${written} == object.x`), written).toMatchObject({
+      isInternal: true,
+      problem: expect.stringMatching(
+        /^program instantiation failed: type conversion error from 'string' to '/,
+      ),
+    });
+});
+
+test('a new expression may be no variable of any type', () => {
+  const compiler = new PolicyCompiler(false, { newest: 35, minor: 36, stored: new Set() });
+  compiler.variable('any', 'object.x');
+  compiler.variable('wrong', 'nope');
+  compiler.variable('flag', 'object.x == 1');
+  const problemOf = (name: string) => compiler.compile(`variables.${name}`, 'bool').program === undefined;
+  expect(['any', 'wrong', 'flag'].map(problemOf)).toEqual([true, true, false]);
+  const stored = new PolicyCompiler(false);
+  stored.variable('any', 'object.x');
+  expect(stored.compile('variables.any', 'bool').program).toBeDefined();
+});
+
 test('new expressions cannot bind a name, and stored ones go on', () => {
   const expression = 'true && cel.bind(x, 1, x == 1)';
-  const compile = (...stored: string[]) =>
-    new PolicyCompiler(false, { newest: 35, minor: 36, stored: new Set(stored) }).compile(expression, 'bool');
+  const compile = (...stored: string[]) => compileNew(expression, ...stored);
   expect(compile()).toMatchObject({
     problem: expect.stringContaining("<input>:1:9: undeclared reference to 'cel' (in container '')"),
   });

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import type { Minor } from '../../src/api/emulation.ts';
 import { loadTypes } from '../../src/api/idl/types.ts';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
+import { invalid } from '../../src/api/status.ts';
 import type {
   CustomResourceDefinitionVersion,
   CustomResourceSubresourceScale,
@@ -77,10 +79,11 @@ test('a write of the status is refused for what is wrong with the status, and fo
   expect(ofStatus(WIDGET, { spec }, { spec, status: { phase: 'longer' } })).toEqual([]);
 });
 
-test('a status that did not change may not stay wrong, where it is written by itself', () => {
+test('a status that did not change may stay wrong, where it is written by itself too', () => {
   const wrong = { spec: {}, status: { phase: 'longer' } };
   expect(ofObject(WIDGET, wrong, wrong)).toEqual([]);
-  expect(ofStatus(WIDGET, wrong, wrong)).toEqual([`status.phase: ${TOO_LONG}`]);
+  expect(ofStatus(WIDGET, wrong, wrong)).toEqual([]);
+  expect(ofStatus(WIDGET, { ...wrong, status: { phase: 'longest' } }, wrong)).toHaveLength(1);
 });
 
 test('a status of which the schema says nothing may be anything', () => {
@@ -95,7 +98,7 @@ test('sets are checked in the whole object when the status is written, unless so
   expect(ofStatus(WIDGET, { spec: twice, status: { phase: 'up', ...twice } }, { spec: twice })).toEqual([]);
 });
 
-test('rules are run on the whole object when the status is written, and what did not change must hold too', () => {
+test('rules are run on the whole object when the status is written, and what did not change may stay', () => {
   const custom = withSchema({
     spec: {
       type: 'object',
@@ -106,7 +109,8 @@ test('rules are run on the whole object when the status is written, and what did
   });
   const spec = { size: 7 };
   expect(ofObject(custom, { spec, status: { phase: 'up' } }, { spec })).toEqual([]);
-  expect(ofStatus(custom, { spec, status: { phase: 'up' } }, { spec })).toEqual([
+  expect(ofStatus(custom, { spec, status: { phase: 'up' } }, { spec })).toEqual([]);
+  expect(ofStatus(custom, { spec, status: { phase: 'up' } }, { spec: { size: 6 } })).toEqual([
     'spec: Invalid value: "object": too large',
   ]);
   expect(ofStatus(custom, { spec, status: { phase: 'longer' } }, { spec })).toEqual([
@@ -168,4 +172,55 @@ test('the status of a custom resource never writes its spec, also where the sche
   const [served] = new CustomResource(toStoredJson(definition), parts).definitions();
   const view = served?.subresources.find(({ name }) => name === 'status');
   expect(view).toMatchObject({ access: 'view', resetFields: [['metadata'], ['spec']] });
+});
+
+test('what breaks a rule is shown by its type before 1.35, and by its value since, if that is small', () => {
+  const rule = (reason?: string): JSONSchemaProps => ({
+    'x-kubernetes-validations': [{ rule: 'false', ...(reason === undefined ? {} : { reason }) }],
+  });
+  const custom = withSchema({
+    count: { type: 'integer', ...rule() },
+    name: { type: 'string', ...rule('FieldValueDuplicate') },
+    spec: { type: 'object', ...rule() },
+    tags: { type: 'array', items: SHORT, ...rule('FieldValueDuplicate') },
+  });
+  const wrong = objectOf({ count: 2, name: 'a', spec: {}, tags: ['b'] });
+  const error = invalid(
+    { kind: 'Widget', group: 'g' },
+    'a',
+    atOnce(custom.validate(wrong, undefined, () => undefined)),
+  );
+  const textsIn = (minor: Minor) =>
+    error
+      .inVersion(minor)
+      .status.details?.causes?.map(({ message }) => message?.replace(': failed rule: false', ''));
+  expect(textsIn(34)).toEqual([
+    'Invalid value: "integer"',
+    'Duplicate value: "string"',
+    'Invalid value: "object"',
+    'Duplicate value: "array"',
+  ]);
+  for (const minor of [35, 36] as const)
+    expect(textsIn(minor)).toEqual([
+      'Invalid value: 2',
+      'Duplicate value: "a"',
+      'Invalid value',
+      'Duplicate value',
+    ]);
+});
+
+test('rules that were not run are told with a null since 1.34', () => {
+  const custom = withSchema({
+    name: SHORT,
+    spec: { type: 'object', 'x-kubernetes-validations': [{ rule: 'true' }] },
+  });
+  const wrong = objectOf({ name: 'longer', spec: {} });
+  const error = invalid(
+    { kind: '', group: '' },
+    '',
+    atOnce(custom.validate(wrong, undefined, () => undefined)),
+  );
+  const lastIn = (minor: Minor) => error.inVersion(minor).status.details?.causes?.at(-1)?.message;
+  expect(lastIn(33)).toMatch(/^Invalid value: "null": some validation rules were not checked/);
+  expect(lastIn(34)).toMatch(/^Invalid value: null: some validation rules were not checked/);
 });

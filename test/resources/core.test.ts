@@ -236,6 +236,7 @@ describe('namespaces', () => {
       'status.Phase: Invalid value: "Active": may only be \'Terminating\' if `deletionTimestamp` is not empty',
     ]);
     expect(problemsOfView(view, { ...ending, status: terminating }, ending)).toEqual([]);
+    expect(view.write({ ...old, status: {} }, old).status).toEqual({ phase: 'Active' });
   });
 
   test('finalize takes finalizers off and leaves the status', () => {

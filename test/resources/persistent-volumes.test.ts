@@ -269,6 +269,7 @@ describe('persistent volumes', () => {
       phase: 'Bound',
       lastPhaseTransitionTime: '2021-01-01T00:00:00Z',
     });
+    expect(write({})).toMatchObject({ phase: 'Pending' });
     expect(write({ phase: 'Bound' })).toEqual({
       phase: 'Bound',
       lastPhaseTransitionTime: expect.stringMatching(/^20[2-9]\d-.*Z$/),
@@ -454,6 +455,7 @@ describe('persistent volume claims', () => {
   test('a status has no negative capacity and nothing of features that are off', () => {
     const old = created(persistentvolumeclaims, good);
     const view = statusView(persistentvolumeclaims);
+    expect(view.write({ ...old, status: {} }, old).status).toEqual({ phase: 'Pending' });
     const status = { phase: 'Bound', capacity: { storage: '-1' }, allocatedResources: { storage: '1' } };
     const object = view.write({ ...old, status }, old);
     gatedFields.drop(persistentvolumeclaims, object, old);

@@ -1,4 +1,4 @@
-import type { Environment } from '@marcbachmann/cel-js';
+import { type Environment, Optional } from '@marcbachmann/cel-js';
 import { Duration, UnsignedInt } from '@marcbachmann/cel-js/evaluator';
 import { spend, spendOnSize } from '../budget.ts';
 import { celContains, celEqual } from '../cel-equality.ts';
@@ -45,6 +45,8 @@ export function registerNewerLists(environment: Environment): Environment {
       return Array.from({ length: Math.max(0, Number(count)) }, (__, at) => BigInt(at));
     })
     .registerFunction('list<A>.slice(int, int): list<A>', slice)
+    .registerFunction('list<A>.first(): optional<A>', (list: readonly unknown[]) => optionalAt(list, 0))
+    .registerFunction('list<A>.last(): optional<A>', (list: readonly unknown[]) => optionalAt(list, -1))
     .registerFunction('list<A>.reverse(): list<A>', (list: readonly unknown[]) => list.toReversed())
     .registerFunction('list<A>.distinct(): list<A>', distinct)
     .registerFunction('list<list<A>>.flatten(): list<A>', (list: readonly unknown[]) => flatten(list, 1))
@@ -65,13 +67,16 @@ function slice(list: readonly unknown[], start: bigint, end: bigint): unknown[] 
   return list.slice(Number(start), Number(end));
 }
 
+const optionalAt = (list: readonly unknown[], at: number): Optional =>
+  list.length === 0 ? Optional.none() : Optional.of(list.at(at));
+
 function distinct(list: readonly unknown[]): unknown[] {
   const found: unknown[] = [];
   for (const item of list) if (!found.some((other) => celEqual(other, item))) found.push(item);
   return found;
 }
 
-function flatten(list: readonly unknown[], depth: number): unknown[] {
+export function flatten(list: readonly unknown[], depth: number): unknown[] {
   if (depth < 0) throw new Error('level must be non-negative');
   spendOnSize(list.length);
   return list.flatMap((item) => (Array.isArray(item) && depth > 0 ? flatten(item, depth - 1) : [item]));

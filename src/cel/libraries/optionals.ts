@@ -2,6 +2,7 @@ import { type Environment, Optional } from '@marcbachmann/cel-js';
 import { Duration } from '@marcbachmann/cel-js/evaluator';
 import { hasKey, isMap, isNumber, isOptional, sizeOfMap } from '../cel-equality.ts';
 import { CelMessage } from '../messages.ts';
+import { aside } from '../mistakes.ts';
 import {
   type Context,
   type Evaluator,
@@ -104,7 +105,7 @@ export const registerPresence = (environment: Environment): Environment =>
 /** Kubernetes points at the macro where there is no such field. */
 function checkField(checker: TypeChecker, tested: unknown, macro: unknown, context: Context): void {
   try {
-    checker.check(tested, context);
+    aside(() => checker.check(tested, context));
   } catch (error) {
     if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') throw error;
     throw checker.createError(error.code, error.message.split('\n')[0] ?? '', macro);

@@ -3,15 +3,16 @@ import type { Minor } from '../../api/emulation.ts';
 import { DEFAULT_MINOR } from '../../version.ts';
 import { OutOfBudget } from '../budget.ts';
 import { createEnvironment } from '../environment.ts';
+import { describeMistakes, FullCheck, functionsOf, Mistakes } from '../full-check.ts';
 import type { SyntaxNode } from '../instrument.ts';
-import { describeFailure, describeIssue, typeText } from '../issues.ts';
+import { describeFailure, typeText } from '../issues.ts';
 import { AUTHORIZER } from '../libraries/authorizer-checks.ts';
 import type { Fields } from '../libraries/optionals.ts';
 import { findPatchType, JSON_PATCH, OBJECT, registerPatches } from '../libraries/patch-types.ts';
 import { allowMessages } from '../messages.ts';
-import { bindIn, type NewExpressions } from '../newer.ts';
-import { CelError, type CelProgram, type Compiled, compileIn } from '../program.ts';
-import { registerRequest } from './request.ts';
+import type { NewExpressions } from '../newer.ts';
+import { type CelProgram, type Compiled, compileIn } from '../program.ts';
+import { REQUEST_TYPES, registerRequest } from './request.ts';
 
 /** The type that an expression must return. */
 export type Gives = 'bool' | 'string' | 'string or null' | 'anything' | PatchKind;
@@ -32,6 +33,8 @@ const isPatch = (gives: Gives): gives is PatchKind =>
   gives === 'apply configuration' || gives === 'JSON patch';
 
 const VARIABLES = 'kubernetes.variables';
+/** Types with declared fields. */
+const OBJECTS: ReadonlySet<string> = new Set([VARIABLES, ...REQUEST_TYPES]);
 let base: { readonly environment: Environment; readonly names: ReadonlySet<string> } | undefined;
 
 /** The environment of all policies, made when the first one is compiled. */
@@ -39,8 +42,7 @@ function policyBase(): NonNullable<typeof base> {
   if (base !== undefined) return base;
   const environment = registerRequest(createEnvironment());
   for (const name of ['object', 'oldObject', 'namespaceObject']) environment.registerVariable(name, 'dyn');
-  const names = new Set(environment.getDefinitions().functions.map(({ name }) => name));
-  base = { environment, names };
+  base = { environment, names: functionsOf(environment) };
   return base;
 }
 
@@ -57,6 +59,8 @@ export class PolicyCompiler {
   readonly #hasParams: boolean;
   readonly #limit: NewPolicy | undefined;
   readonly #fields: Record<string, string> = {};
+  /** Variables of any type. */
+  readonly #untyped = new Set<unknown>();
   #environments = new Map<'authorizer' | 'plain' | 'patches', Scope>();
 
   /** `limit`: of a policy that is written; absent: all functions are known. */
@@ -68,34 +72,56 @@ export class PolicyCompiler {
   variable(name: string, expression: string): Compiled {
     const compiled = this.compile(expression, 'anything');
     this.#fields[name] = fieldType(compiled.program?.type ?? 'dyn');
+    // Policies that are stored may go on.
+    if (
+      this.#limit !== undefined &&
+      (compiled.program === undefined || this.#isUntyped(compiled.program.tree))
+    )
+      this.#untyped.add(name);
     this.#environments.clear();
     return compiled;
   }
 
   /** `authorizer`: whether the expression may ask about rights. */
   compile(expression: string, gives: Gives, { authorizer = true } = {}): Compiled {
-    const { environment, named } = this.#scope(
-      isPatch(gives) ? 'patches' : authorizer ? 'authorizer' : 'plain',
-    );
+    const scope = this.#scope(isPatch(gives) ? 'patches' : authorizer ? 'authorizer' : 'plain');
+    const { environment, named } = scope;
+    const { names } = policyBase();
     try {
-      const isStored = this.#limit === undefined || this.#limit.stored.has(expression);
-      const program = compileIn(environment, expression, isStored ? undefined : this.#limit?.newest);
-      if (!isStored) refuseBind(program.tree);
+      const limit = this.#limit?.stored.has(expression) === true ? undefined : this.#limit;
+      if (limit !== undefined) {
+        scope.full ??= new FullCheck(environment, OBJECTS);
+        scope.full.check(expression, limit.newest);
+      }
+      const program = compileIn(environment, expression, limit?.newest);
       const problem = this.#wrongType({ ...program, type: named(program.type) }, gives);
       return problem === undefined ? { expression, program } : { expression, program: undefined, problem };
     } catch (error) {
-      const issue = error instanceof CelError ? error : new CelError(String(error));
-      const text = describeIssue(issue, expression, (name) => policyBase().names.has(name));
-      return { expression, program: undefined, problem: `compilation failed: ${named(text)}` };
+      const problem = named(describeMistakes(error, expression, names));
+      const isInternal = error instanceof Mistakes && error.isProgram;
+      return { expression, program: undefined, problem, isInternal };
     }
   }
 
   #wrongType({ type, tree }: Pick<CelProgram, 'type' | 'tree'>, gives: Gives): string | undefined {
     const wanted = WANTED[gives];
     if (wanted.length === 0 || wanted.includes(type)) return undefined;
-    if (type === 'dyn' && !isUntyped(tree)) return undefined;
+    if (type === 'dyn' && !this.#isUntyped(tree)) return undefined;
     const { minor = DEFAULT_MINOR } = this.#limit ?? {};
     return `must evaluate to ${typesText(gives)}${minor < 32 && !isPatch(gives) ? '' : ` but got ${typeText(type)}`}`;
+  }
+
+  /** An untyped value or a field of one, which is refused where a type is required. Elsewhere `dyn` may mean that the library gave up. */
+  #isUntyped({ op, args }: SyntaxNode): boolean {
+    if (op === 'id') return UNTYPED.has(args);
+    const [operand, name] = Array.isArray(args) ? args : [];
+    if (op === 'call') return operand === 'dyn';
+    if (op !== '.' && op !== '[]') return false;
+    const holder = operand as SyntaxNode;
+    return (
+      this.#isUntyped(holder) ||
+      (holder.op === 'id' && holder.args === 'variables' && this.#untyped.has(name))
+    );
   }
 
   #scope(which: 'authorizer' | 'plain' | 'patches'): Scope {
@@ -118,6 +144,8 @@ export class PolicyCompiler {
 /** An environment, and the names of its types in messages. */
 interface Scope {
   readonly environment: Environment;
+  /** Once an expression that is written has been checked. */
+  full?: FullCheck;
   named(text: string): string;
 }
 
@@ -138,22 +166,6 @@ function typesText(gives: Gives): string {
 }
 
 const UNTYPED: ReadonlySet<unknown> = new Set(['object', 'oldObject', 'params']);
-
-/** An untyped value or a field of one, which is refused where a type is required. Elsewhere `dyn` may mean that the library gave up. */
-function isUntyped({ op, args }: SyntaxNode): boolean {
-  if (op === 'id') return UNTYPED.has(args);
-  const [operand] = Array.isArray(args) ? args : [];
-  if (op === 'call') return operand === 'dyn';
-  return (op === '.' || op === '[]') && isUntyped(operand as SyntaxNode);
-}
-
-/** @throws CelError */
-function refuseBind(tree: SyntaxNode): void {
-  const found = bindIn(tree);
-  if (found === undefined) return;
-  const { name, offset } = found;
-  throw new CelError(`Unknown variable: ${name}`, { code: 'unknown_variable', offset });
-}
 
 /** The input of an expression: CEL values by the names of its variables. */
 export type Bindings = Readonly<Record<string, unknown>>;

@@ -26,6 +26,8 @@ const RESOURCE = 'kubernetes.GroupVersionResource';
 const USER = 'kubernetes.UserInfo';
 const REQUEST = 'kubernetes.AdmissionRequest';
 
+export const REQUEST_TYPES = [KIND, RESOURCE, USER, REQUEST];
+
 /** `request` as expressions of policies see it (Kubernetes: admission/plugin/cel, compile). */
 export const registerRequest = (environment: Environment): Environment =>
   environment

@@ -35,7 +35,9 @@ const isBlank = (value: string): boolean => value.trim() === '';
 
 /** `value`: shown in the error. */
 export function mustCompile(at: FieldPath, compiled: Compiled, value: string): void {
-  if (compiled.program === undefined) at.invalid(value, compiled.problem);
+  if (compiled.program !== undefined) return;
+  if (compiled.isInternal === true) at.internal(compiled.problem);
+  else at.invalid(value, compiled.problem);
 }
 
 const IDENTIFIER = /^[_a-zA-Z][_a-zA-Z0-9]*$/;

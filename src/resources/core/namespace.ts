@@ -33,6 +33,7 @@ export const namespaces = define<Namespace>({
   verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
   versions: [{ version: 'v1', type: 'core/v1.Namespace' }],
   emptyStatus: { phase: 'Active' },
+  prepareStatus: defaultPhase,
   validateStatus: checked(validatePhase),
   subresources: [finalize],
   table: {
@@ -53,7 +54,7 @@ export const namespaces = define<Namespace>({
     returnsDeletedObject: true,
     defaults: (namespace) => {
       labelWithName(namespace);
-      namespace.status = { phase: 'Active', ...namespace.status };
+      defaultPhase(namespace);
     },
     prepareForCreate: (namespace) => {
       // Defaults come before names are generated and before plugins run (Kubernetes: Canonicalize of the strategy).
@@ -76,6 +77,10 @@ export const namespaces = define<Namespace>({
     },
   },
 });
+
+function defaultPhase(namespace: Namespace): void {
+  namespace.status = { phase: 'Active', ...namespace.status };
+}
 
 /** Every namespace can be selected by its name, and by that name only. */
 function labelWithName({ metadata }: Namespace): void {

@@ -217,10 +217,24 @@ class Trial {
       case 'FieldValueRequired':
         return required(this.errorPath, text);
       case 'FieldValueDuplicate':
-        return duplicate(this.errorPath, this.shown);
+        return this.#showing(duplicate(this.errorPath, this.shown), 'Duplicate value', (value) =>
+          duplicate(this.errorPath, value),
+        );
       default:
-        return invalidValue(this.errorPath, this.shown, text);
+        return this.#showing(
+          invalidValue(this.errorPath, this.shown, text),
+          `Invalid value: ${text}`,
+          (value) => invalidValue(this.errorPath, value, text),
+        );
     }
+  }
+
+  /** Since 1.35, the value itself is shown; an object or a list is not, and neither is its type. */
+  #showing(error: FieldError, unshown: string, show: (value: JsonValue) => FieldError): FieldError {
+    const { value = null } = this.place;
+    if (this.shown === 'object' || this.shown === 'array') return { ...error, messageSince135: unshown };
+    const { message, messageSince134 = message } = show(value);
+    return { ...error, messageSince135: messageSince134 };
   }
 }
 

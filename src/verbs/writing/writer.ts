@@ -26,6 +26,7 @@ import {
 } from './change.ts';
 import { Commits } from './commits.ts';
 import { checkPreconditions, type DeleteOptions, planDeletion } from './deletion.ts';
+import { refuseObjectAtEnd } from './ending-definition.ts';
 import type { Ownership } from './field-ownership.ts';
 import {
   giveName,
@@ -134,6 +135,8 @@ export class ObjectWriter {
 
   async #createOnce(call: WriteCall, object: ApiObject): Promise<Written> {
     const { strategy } = call.definition;
+    const { isFeatureOn } = this.#options;
+    refuseObjectAtEnd(call.definition, object.metadata.name ?? '', isFeatureOn?.minor);
     const states = { object, old: undefined };
     const large = isLargeCall(call);
     this.#default(call, strategy, object);
@@ -141,7 +144,7 @@ export class ObjectWriter {
     await inOwnTurn(large, () => this.#mutate(call, states));
     this.#keepEachOwnerOnce(call, object, AFTER_PLUGINS);
     giveName(object.metadata);
-    initializeMetadata(object, tracksGeneration(strategy, this.#options.isFeatureOn), this.#options.now());
+    initializeMetadata(object, tracksGeneration(strategy, isFeatureOn), this.#options.now());
     return this.#allocate(call, strategy.assigned, states, async (complete) => {
       await inOwnTurn(large, () => this.#preparation.forCreate(call, complete));
       await inOwnTurn(large, () => this.#admit(call, strategy, { object: complete, old: undefined }));

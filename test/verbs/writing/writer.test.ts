@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { AdmissionChain, type AdmissionPlugin } from '../../../src/admission/admission.ts';
+import type { Gates } from '../../../src/api/feature-gates.ts';
 import { loadTypes } from '../../../src/api/idl/types.ts';
 import type { ApiObject } from '../../../src/api/object-meta.ts';
 import { conflict, type FieldError, StatusError } from '../../../src/api/status.ts';
@@ -47,6 +48,7 @@ function setUp(
   newest: Entry | undefined,
   plugins: readonly AdmissionPlugin[] = [],
   notOlder: Entry | undefined = newest,
+  isFeatureOn?: Gates,
 ) {
   const commits: Write[] = [];
   const entries = { any: stale, 'not-older': notOlder, latest: newest, exact: undefined };
@@ -75,6 +77,7 @@ function setUp(
     now,
     expiry: new SharedExpiry({ ttlMs: 0, reuseMs: 0 }),
     collectsGarbage: true,
+    ...(isFeatureOn === undefined ? {} : { isFeatureOn }),
   });
   return { writer, commits };
 }
@@ -274,4 +277,20 @@ test.each<[string, AdmissionPlugin]>([
   ];
   for (const write of await Promise.allSettled(writes))
     expect(write).toMatchObject({ status: 'rejected', reason: { status: { code: 503 } } });
+});
+
+test('nothing, an apply neither, makes an object of a definition that is being deleted', async () => {
+  const gates: Gates = Object.assign(() => true, { minor: 34 } as const);
+  const { writer, commits } = setUp(undefined, undefined, [], undefined, gates);
+  const custom = { isEnding: true, through: (store: Store) => store } as NonNullable<
+    ResourceDefinition['custom']
+  >;
+  const ending = { ...call(true), definition: { ...configmaps, custom } };
+  const message = /"m" is forbidden: create not allowed while custom resource definition is terminating$/;
+  const refusal = { status: { code: 403, message: expect.stringMatching(message) } };
+  const made = (): ApiObject => ({ ...map('new'), metadata: { name: 'm' } });
+  await expect(writer.create(ending, made())).rejects.toMatchObject(refusal);
+  const apply = { kind: 'object', apply: made, create: made } as const;
+  await expect(writer.update(ending, 'm', apply)).rejects.toMatchObject(refusal);
+  expect(commits).toEqual([]);
 });

@@ -69,6 +69,7 @@ export const persistentvolumeclaims = define<PersistentVolumeClaim>({
   shortNames: ['pvc'],
   versions: [{ version: 'v1', type: 'core/v1.PersistentVolumeClaim' }],
   emptyStatus: { phase: 'Pending' },
+  prepareStatus: defaultPhase,
   validateStatus: checkedUpdate(validateStatus),
   table,
   ratchets: [selectorRatchet('spec\\.selector'), SOURCE_GROUP],
@@ -77,7 +78,7 @@ export const persistentvolumeclaims = define<PersistentVolumeClaim>({
     defaults: (claim) => {
       roundUpToMilli(claim.spec?.resources?.requests);
       roundUpToMilli(claim.spec?.resources?.limits);
-      claim.status = { phase: 'Pending', ...claim.status };
+      defaultPhase(claim);
     },
     prepareForCreate: (claim, _user, isOn) => {
       claim.status = { phase: 'Pending' };
@@ -89,6 +90,10 @@ export const persistentvolumeclaims = define<PersistentVolumeClaim>({
     warnings,
   },
 });
+
+function defaultPhase(claim: PersistentVolumeClaim): void {
+  claim.status = { phase: 'Pending', ...claim.status };
+}
 
 function prepareSpec(
   spec: PersistentVolumeClaimSpec = {},

@@ -75,7 +75,7 @@ export const persistentvolumes = define<PersistentVolume>({
 
 /** The time since when the phase holds: the writer's, or now when the phase changes and the writer gives no time. */
 function keepPhaseTime(volume: PersistentVolume, { status: old = {} }: PersistentVolume): void {
-  const status = { ...volume.status };
+  const status = { phase: 'Pending', ...volume.status };
   const { lastPhaseTransitionTime: given } = status;
   const { lastPhaseTransitionTime: known } = old;
   if (status.phase === old.phase) {
