@@ -31,11 +31,13 @@ interface Refusal {
  *
  *     EACCES: permission denied, mkdir '/data'
  *     /data: this user may not use it: name another one, or give this user the right to it
+ *
+ * `text`: what is said of the error otherwise.
  */
-export function explainRefusal(error: unknown): string {
+export function explainRefusal(error: unknown, text = errorText(error)): string {
   // A name with several addresses is tried at each, and the error of all has no message.
-  if (error instanceof AggregateError) return [...new Set(error.errors.map(explainRefusal))].join('; ');
-  const text = errorText(error);
+  if (error instanceof AggregateError)
+    return [...new Set(error.errors.map((one) => explainRefusal(one)))].join('; ');
   const refusal = findRefusal(error);
   const advice = ADVICE[refusal?.code ?? ''];
   if (refusal === undefined || advice === undefined || !text.includes(refusal.message)) return text;

@@ -1,6 +1,7 @@
 import { describeTrouble, explainFault, isPassing } from '../storage/postgres/connection/trouble.ts';
 import { persist } from '../util/pause.ts';
 import { createReminder } from '../util/reminder.ts';
+import { explainRefusal } from './explain-refusal.ts';
 
 interface WaitOptions {
   readonly signal: AbortSignal;
@@ -26,7 +27,7 @@ export async function waitForDatabase<Result>(
       signal,
       // Never interrupts work: it may be a migration.
       isPassing: (error) => isPassing(error) && performance.now() < endsAtMs,
-      onFailure: (error) => remind(describeTrouble(error)),
+      onFailure: (error) => remind(explainRefusal(error, describeTrouble(error))),
     });
   } catch (error) {
     if (patience === undefined || !isPassing(error)) throw explainFault(error);

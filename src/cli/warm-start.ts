@@ -98,11 +98,16 @@ async function runOnce(dataDir: string, stop: AbortSignal): Promise<void> {
   const readyFile = join(dataDir, '..', 'ready.json');
   const main = resolve(process.argv[1] ?? '');
   // Seldom needed, and ten times the code of the rest.
-  const { listenerFlags } = await import('../options/serving.ts');
+  const [{ listenerFlags }, { namespaceFlags }] = await Promise.all([
+    import('../options/serving.ts'),
+    import('../options/writing.ts'),
+  ]);
   const flags = [
     `${listenerFlags.securePort.shown}=0`,
     `${ownFlags.dataDir.shown}=${dataDir}`,
     `${processFlags.readyFile.shown}=${readyFile}`,
+    // A copy makes them itself, unless its server is to leave them out.
+    `${namespaceFlags.fillsNamespaces.shown}=false`,
     processFlags.exitsWithParent.shown,
   ];
   const child = spawn(process.execPath, [main, 'start', ...flags], { stdio: ['ignore', 'ignore', 'pipe'] });

@@ -23,7 +23,7 @@ import {
 } from './serving.ts';
 import { ownFlags, storageFlags } from './storage.ts';
 import { tlsFlags } from './tls.ts';
-import { writingFlags } from './writing.ts';
+import { namespaceFlags, writingFlags } from './writing.ts';
 
 export interface Section {
   readonly heading: string;
@@ -37,7 +37,7 @@ const section = (heading: string, ...sets: readonly FlagSet[]): Section => ({
 
 /** In the order of --help. */
 export const SECTIONS: readonly Section[] = [
-  section('pg-apiserver', ownFlags, domainFlags, threadFlags, consoleFlags, processFlags),
+  section('pg-apiserver', ownFlags, domainFlags, threadFlags, namespaceFlags, consoleFlags, processFlags),
   section(
     'Serving',
     listenerFlags,

@@ -13,9 +13,17 @@ export const writingFlags = {
   }),
 };
 
+export const namespaceFlags = {
+  fillsNamespaces: bool('namespace-objects', {
+    default: true,
+    meaning:
+      'give each namespace the service account default and the config map kube-root-ca.crt, as a controller manager does; envtest leaves them out, because its suites count what is there and make their own',
+  }),
+};
+
 /** How writes are made. @throws UsageError */
 export function readWriting(line: CommandLine) {
-  return Object.freeze(line.valuesOf(writingFlags));
+  return Object.freeze({ ...line.valuesOf(writingFlags), ...line.valuesOf(namespaceFlags) });
 }
 
 function atLeastOne(count: number, flag: string): number {

@@ -51,7 +51,7 @@ export function createControllers(foundation: Foundation, parts: ControllerParts
       for (const { name, run } of upkeep) services.start(name, 'upkeep', run);
       startControllers(foundation, parts, services);
       startCustomResources(foundation, parts, services);
-      await startNamespaceObjects(foundation, parts, services);
+      if (parts.options.writing.fillsNamespaces) await startNamespaceObjects(foundation, parts, services);
       await startIdentity(foundation, parts, services);
       startAllocatedValues(foundation, parts, services);
       if (hasServiceRanges(foundation)) await startServiceRanges(foundation, parts, services);

@@ -1,6 +1,7 @@
 import type { HealthCheck } from '../diagnostics/health-pages.ts';
 import type { Logger } from '../observability/logger.ts';
 import { errorText } from '../util/error-text.ts';
+import { type Backoff, pauseAfter } from '../util/pause.ts';
 
 /**
  * - essential: without it, requests are answered wrongly. While it does not work the server is not ready. When it fails again and
@@ -33,6 +34,8 @@ interface ServicesOptions {
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 10_000;
+/** During an outage the longest pause is also how late its end can be noticed. */
+const OUTAGE: Backoff = { firstMs: 500, longestMs: 5000 };
 /** Keeps servers that lost the same thing at the same moment from all coming back at once. */
 const JITTER = 0.5;
 /** A service that fails this often within the window is given up. With the pauses between, that takes about eight seconds. */
@@ -141,8 +144,10 @@ export class Services {
   }
 
   #pauseMs({ failures }: Member): number {
+    const { random } = this.#options;
+    if (failures.at(-1)?.isOutage === true) return pauseAfter(failures.length, OUTAGE, random());
     const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (failures.length - 1), LONGEST_PAUSE_MS);
-    return pauseMs * (1 + this.#options.random() * JITTER);
+    return pauseMs * (1 + random() * JITTER);
   }
 }
 

@@ -27,7 +27,8 @@ test('flags of kube-apiserver become those of this server, in each form', () => 
     ),
   ).toEqual([
     ...['--kvstore-servers=postgres://of/a', '--kvstore-prefix=/x', '--v=2', '--profiling', dir],
-    ...['--serving-threads=1', `--data-dir=${join(certDir, 'pg-apiserver')}`, '--exit-with-parent'],
+    ...['--serving-threads=1', '--namespace-objects=false'],
+    ...[`--data-dir=${join(certDir, 'pg-apiserver')}`, '--exit-with-parent'],
   ]);
   expect(() => own('--insecure-port=8080')).toThrow('--insecure-port: there is no port without TLS');
 });
@@ -38,12 +39,11 @@ test('a pair in the directory of certificates serves as it is, unless a flag nam
   expect(own(dir)).toEqual([
     `--tls-cert-file=${join(certDir, 'apiserver.crt')}`,
     `--tls-private-key-file=${join(certDir, 'apiserver.key')}`,
-    ...['--serving-threads=1', `--data-dir=${join(certDir, 'pg-apiserver')}`, '--exit-with-parent'],
+    ...['--serving-threads=1', '--namespace-objects=false'],
+    ...[`--data-dir=${join(certDir, 'pg-apiserver')}`, '--exit-with-parent'],
   ]);
-  expect(own(dir, '--tls-cert-file=a', '--data-dir=d', '--serving-threads=2')).toEqual([
-    dir,
-    ...['--tls-cert-file=a', '--data-dir=d', '--serving-threads=2', '--exit-with-parent'],
-  ]);
+  const given = ['--tls-cert-file=a', '--data-dir=d', '--serving-threads=2', '--namespace-objects'];
+  expect(own(dir, ...given)).toEqual([dir, ...given, '--exit-with-parent']);
 });
 
 test("etcd's address is that of its first URL, which has a port and no TLS", () => {

@@ -281,9 +281,17 @@ test('a suite starts, installs definitions, and stops in order, and namespaces a
   expect((await ask('DELETE', inside)).code).toBe(200);
   await expect.poll(async () => (await ask('GET', inside)).code).toBe(404);
 
-  const tokens = '/api/v1/namespaces/default/serviceaccounts/default';
-  await expect.poll(async () => (await ask('GET', tokens)).code).toBe(200);
-  expect(await ask('POST', `${tokens}/token`, {})).toMatchObject({ code: 201 });
+  // Suites make the service account that a controller manager would, and count what is there.
+  const accounts = '/api/v1/namespaces/default/serviceaccounts';
+  expect(await ask('POST', accounts, { metadata: { name: 'default' } })).toMatchObject({ code: 201 });
+  expect(await ask('POST', `${accounts}/default/token`, {})).toMatchObject({ code: 201 });
+  const namesOf = async (path: string): Promise<string[]> =>
+    JSON.parse((await ask('GET', path)).text).items.map(
+      ({ metadata }: { metadata: { namespace: string; name: string } }) =>
+        `${metadata.namespace}/${metadata.name}`,
+    );
+  expect(await namesOf('/api/v1/serviceaccounts')).toEqual(['default/default']);
+  expect((await namesOf('/api/v1/configmaps')).filter((one) => !one.startsWith('kube-system/'))).toEqual([]);
   const listed = await runTool(join(assets, 'kubectl'), ['get', 'namespaces', '-o', 'name'], {
     kubeconfig: suite.kubeconfig,
     home: folder,

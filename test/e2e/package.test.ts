@@ -1,5 +1,5 @@
 // @module-tag long
-import { execFile, spawn } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -80,6 +80,13 @@ test('the package has what runs and nothing else, and is built before it is pack
   const { scripts } = manifest;
   expect(manifest, 'npm publish is refused').toMatchObject({ private: true });
   expect(scripts.prepack).toContain('npm run --silent build');
+});
+
+test('its types are complete in a project with an older library, without those of Node.js', () => {
+  const types = join(PROJECT, 'dist', 'testing', 'start-cluster.d.ts');
+  const options = ['--ignoreConfig', '--noEmit', '--strict', '--lib', 'es2022', '--types', '', types];
+  const tsc = join(PROJECT, 'node_modules', '.bin', 'tsc');
+  expect(spawnSync(tsc, options, { encoding: 'utf8' })).toMatchObject({ status: 0, stdout: '' });
 });
 
 test('an installed package serves a cluster, and says what to do without its PostgreSQL', async (context) => {

@@ -124,6 +124,18 @@ test('the pauses grow, each with a jitter of up to half of it', async () => {
   await bench.services.stop();
 });
 
+test('the end of an outage is noticed within five seconds', async () => {
+  const bench = new Bench({ random: 1 });
+  bench.services.start('watch-cache', 'essential', () => Promise.reject(new Error('away')));
+  for (let times = 0; times < 5; times += 1) {
+    await bench.paused();
+    bench.wake();
+  }
+  await bench.paused();
+  expect(bench.pauses).toEqual([500, 1000, 2000, 4000, 5000, 5000]);
+  await bench.services.stop();
+});
+
 test('an essential service that fails five times within a minute ends the server, with its name and the reason', async () => {
   const bench = new Bench();
   let runs = 0;

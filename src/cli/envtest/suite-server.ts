@@ -7,6 +7,7 @@ import { processFlags } from '../../options/process.ts';
 import { threadFlags } from '../../options/serving.ts';
 import { ownFlags, storageFlags } from '../../options/storage.ts';
 import { tlsFlags } from '../../options/tls.ts';
+import { namespaceFlags } from '../../options/writing.ts';
 import { copyCertificates } from '../embedded/cluster-template.ts';
 import { type ServeTurn, serve } from '../serve.ts';
 import { valueIn, type Word } from './argument-words.ts';
@@ -47,6 +48,10 @@ export function toOwnFlags(words: readonly Word[], databaseUrl: string): string[
     ...(brings ? [`${tlsFlags.certFile.shown}=${certFile}`, `${tlsFlags.keyFile.shown}=${keyFile}`] : []),
     // A suite has a server of its own, which is to start quickly.
     ...(isGiven(threadFlags.threads.name) ? [] : [`${threadFlags.threads.shown}=1`]),
+    // Suites make their own, as nothing else does where kube-apiserver is alone.
+    ...(isGiven(namespaceFlags.fillsNamespaces.name)
+      ? []
+      : [`${namespaceFlags.fillsNamespaces.shown}=false`]),
     ...(isGiven(ownFlags.dataDir.name) ? [] : [`${ownFlags.dataDir.shown}=${dataDir}`]),
     processFlags.exitsWithParent.shown,
   ];

@@ -1,3 +1,4 @@
+import { closeSync, openSync, readSync, rmSync } from 'node:fs';
 import type { JsonObject } from '../../api/object-meta.ts';
 import { isObject, textOf } from '../../object/json-values.ts';
 import { type ApiClient, ApiError } from './api-client.ts';
@@ -13,47 +14,85 @@ interface HistoryWish {
 }
 
 const REVISIONS = '/apis/history.cluster.io/v1alpha1/revisions';
-/** States that are read at the same time. */
+const PAGE = 500;
+/** States that are read one by one, at the same time. */
 const AT_ONCE = 16;
 
-/** Writes the log as lines of JSON, oldest first, each with the state that the write left. Returns how many. @throws ApiError */
+/**
+ * Writes the log as lines of JSON, oldest first, each with the state that the write left. Returns how many.
+ *
+ * The API lists the newest first, and a log is larger than memory: pages go to a file beside it as they come, each turned around, and
+ * from there in the opposite order to their place.
+ * @throws ApiError
+ */
 export async function exportHistory(
   client: ApiClient,
   path: string,
   { progress, ...wish }: HistoryWish,
 ): Promise<number> {
-  const writes = await listWrites(client, wish);
-  progress.begin('revisions', writes.length);
+  const turned = `${path}.part`;
   const file = openFile(path);
   let count = 0;
-  for (let at = 0; at < writes.length; at += AT_ONCE) {
-    const part = await Promise.all(writes.slice(at, at + AT_ONCE).map((write) => withState(client, write)));
-    const lines = part.filter((one) => one !== undefined).map((one) => `${JSON.stringify(one)}\n`);
-    await writeTo(file, lines.join(''));
-    count += lines.length;
-    progress.add(part.length);
+  try {
+    const part = openFile(turned);
+    const pageBytes: number[] = [];
+    progress.begin('revisions');
+    for await (const writes of listPages(client, wish)) {
+      const whole = await withStates(client, writes);
+      const lines = whole.map((one) => `${JSON.stringify(one)}\n`);
+      const text = lines.reverse().join('');
+      await writeTo(part, text);
+      pageBytes.push(Buffer.byteLength(text));
+      count += lines.length;
+      progress.add(writes.length);
+    }
+    await endStream(part);
+    for (const bytes of fromLast(turned, pageBytes)) await writeTo(file, bytes);
+  } finally {
+    rmSync(turned, { force: true });
   }
   await endStream(file);
   return count;
 }
 
-/** The API lists the newest first. */
-async function listWrites(
+/** The parts of a file with these lengths, the last one first. */
+function* fromLast(path: string, lengths: readonly number[]): Generator<Buffer> {
+  let end = lengths.reduce((sum, length) => sum + length, 0);
+  const file = openSync(path, 'r');
+  try {
+    for (const length of lengths.toReversed()) {
+      end -= length;
+      const bytes = Buffer.alloc(length);
+      readSync(file, bytes, 0, length, end);
+      yield bytes;
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Pages of the log, the newest first, the next of which is requested while the caller works on one. */
+async function* listPages(
   client: ApiClient,
   { namespace, asOf }: Pick<HistoryWish, 'namespace' | 'asOf'>,
-): Promise<readonly PastWrite[]> {
-  const found: PastWrite[] = [];
-  let token = '';
-  do {
-    const query = new URLSearchParams({ limit: '500' });
+): AsyncGenerator<readonly PastWrite[]> {
+  const read = (token: string): Promise<JsonObject> => {
+    const query = new URLSearchParams({ limit: String(PAGE), states: 'true' });
     if (namespace !== '') query.set('fieldSelector', `object.namespace=${namespace}`);
     if (token !== '') query.set('continue', token);
     else if (asOf !== '') query.set('asOf', asOf);
-    const { items, metadata } = await client.get(`${REVISIONS}?${query}`);
-    for (const item of objectsOf(items)) found.push(toPastWrite(item));
-    token = isObject(metadata) ? textOf(metadata.continue) : '';
-  } while (token !== '');
-  return found.reverse();
+    return client.get(`${REVISIONS}?${query}`);
+  };
+  let next: Promise<JsonObject> | undefined = read('');
+  while (next !== undefined) {
+    const page: JsonObject = await next;
+    const { items, metadata } = page;
+    const token = isObject(metadata) ? textOf(metadata.continue) : '';
+    next = token === '' ? undefined : read(token);
+    // Handled when it is awaited, unless the caller stops before.
+    next?.catch(() => {});
+    yield objectsOf(items).map(toPastWrite);
+  }
 }
 
 function toPastWrite(row: JsonObject): PastWrite {
@@ -74,12 +113,27 @@ function toPastWrite(row: JsonObject): PastWrite {
       namespace: textOf(of.namespace),
       name: textOf(of.name),
     },
+    ...(isObject(row.state) ? { state: row.state } : {}),
   };
 }
 
-/** Undefined: the revision was compacted meanwhile, or its resource is not served any more. @throws ApiError */
+/** @throws ApiError */
+async function withStates(client: ApiClient, writes: readonly PastWrite[]): Promise<PastWrite[]> {
+  const found: PastWrite[] = [];
+  for (let at = 0; at < writes.length; at += AT_ONCE) {
+    const part = await Promise.all(writes.slice(at, at + AT_ONCE).map((write) => withState(client, write)));
+    for (const write of part) if (write !== undefined) found.push(write);
+  }
+  return found;
+}
+
+/**
+ * A list has the states unless the server is of an earlier version. Undefined: the revision was compacted meanwhile, or its resource is
+ * not served any more.
+ * @throws ApiError
+ */
 async function withState(client: ApiClient, write: PastWrite): Promise<PastWrite | undefined> {
-  if (write.verb === 'delete') return write;
+  if (write.verb === 'delete' || write.state !== undefined) return write;
   const { group, version, resource, namespace, name } = write.object;
   const collection = pathOf({ group, version, resource, kind: '', namespaced: namespace !== '' }, namespace);
   try {

@@ -42,7 +42,7 @@ export const HISTORY_SUFFIX = '.history.jsonl';
 /** Exports have Secrets in them. */
 export const openFile = (path: string): Writable => createWriteStream(path, { mode: PRIVATE, flags: 'wx' });
 
-export async function writeTo(stream: Writable, text: string): Promise<void> {
+export async function writeTo(stream: Writable, text: string | Buffer): Promise<void> {
   if (!stream.write(text)) await once(stream, 'drain');
 }
 

@@ -1,4 +1,6 @@
+import type { JsonObject } from '../../api/object-meta.ts';
 import type { Revision as RevisionObject } from '../../api/types/history/v1alpha1.ts';
+import { parseStored } from '../../codec/stored-object.ts';
 import type { AuthorizedResourceRequest, Caller } from '../../request/api-request.ts';
 import { restoredBy } from '../../request/restored.ts';
 import { AddedEvent } from '../../storage/added-event.ts';
@@ -12,7 +14,7 @@ import {
   MAX_LOG_ROWS,
 } from '../../storage/history.ts';
 import { type ObjectKey, toPosition } from '../../storage/key.ts';
-import { type Revision, toRevision } from '../../storage/revision.ts';
+import { type Revision, toResourceVersion, toRevision } from '../../storage/revision.ts';
 import type {
   Entry,
   EventStream,
@@ -25,6 +27,7 @@ import type {
 } from '../../storage/store.ts';
 import { Pace } from '../../util/turns.ts';
 import { beforeHistory } from '../../verbs/as-of.ts';
+import { readBoolean } from '../../verbs/query-options.ts';
 import { secrecyOf } from '../masking.ts';
 import { HISTORY_API, type HistoryParts, REVISIONS } from '../parts.ts';
 import { assertMayRead, ReadRights } from '../read-rights.ts';
@@ -63,6 +66,8 @@ export class RevisionStore implements Pick<Store, 'get' | 'list' | 'watch'> {
   readonly #conditions: RowConditions;
   readonly #nameOf: NameResource;
   readonly #history: History;
+  /** `?states=true`: each revision carries the object as the write left it, for clients that read many. */
+  readonly #hasStates: boolean;
   readonly #sharedOf: (history: History) => SharedRows;
 
   /**
@@ -80,6 +85,7 @@ export class RevisionStore implements Pick<Store, 'get' | 'list' | 'watch'> {
     this.#presenter = new RowPresenter(parts);
     this.#conditions = readConditions(request.query, parts.registry);
     this.#nameOf = namesOf(request.query, parts.registry);
+    this.#hasStates = readBoolean(request.query, 'states') ?? false;
     this.#history = parts.historyOf(this.#conditions.resource ?? REVISIONS);
   }
 
@@ -239,8 +245,8 @@ export class RevisionStore implements Pick<Store, 'get' | 'list' | 'watch'> {
       toEvent: async (row) => {
         const isSelected = matches?.(toLightEntry(row, this.#nameOf)) !== false;
         if (!isSelected || !(await rights.mayRead(row))) return undefined;
-        // An event with restricted values is made for each client.
-        if ((await secrecyOf(row, rights)) !== 'none')
+        // An event with restricted values, or with a state, is made for each client.
+        if (this.#hasStates || (await secrecyOf(row, rights)) !== 'none')
           return new AddedEvent(await this.#entryOf(row, rights));
         return shared.event(row, () => this.#entryOf(row, rights));
       },
@@ -256,6 +262,7 @@ export class RevisionStore implements Pick<Store, 'get' | 'list' | 'watch'> {
     const { attribution } = row;
     const { username: user, fieldManager: manager, userAgent, sourceAddress, requestId } = attribution;
     const restored = restoredBy(attribution);
+    const state = this.#hasStates ? await this.#stateOf(row, rights) : undefined;
     const made: RevisionObject = {
       kind: 'Revision',
       apiVersion: HISTORY_API,
@@ -274,8 +281,17 @@ export class RevisionStore implements Pick<Store, 'get' | 'list' | 'watch'> {
       ...(isTruncated ? { changesTruncated: true } : {}),
       ...(isUnknown ? { changesUnknown: true } : {}),
       ...(restored === undefined ? {} : { restored }),
+      ...(state === undefined ? {} : { state }),
     };
     return toVirtualEntry(made, row.revision, fieldsOf(row));
+  }
+
+  /** Undefined: the write left none, or it cannot be read, or this client may not see all of it. */
+  async #stateOf(row: LoggedRevision, rights: ReadRights): Promise<JsonObject | undefined> {
+    const { verb, unreadable, json, revision } = row;
+    if (verb === 'delete' || unreadable !== undefined) return undefined;
+    if ((await secrecyOf(row, rights)) !== 'none') return undefined;
+    return { ...parseStored(json, toResourceVersion(revision)) };
   }
 }
 

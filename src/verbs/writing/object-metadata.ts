@@ -81,11 +81,15 @@ export function keepSystemMetadata(object: ApiObject, old: ApiObject): void {
   metadata.deletionGracePeriodSeconds ??= before.deletionGracePeriodSeconds ?? 0;
   if (before.deletionGracePeriodSeconds === undefined) delete metadata.deletionGracePeriodSeconds;
   restore(metadata, before, 'generation');
+  restore(metadata, before, 'resourceVersion');
   delete metadata.selfLink;
-  delete metadata.resourceVersion;
 }
 
-function restore(metadata: ObjectMeta, before: ObjectMeta, field: 'deletionTimestamp' | 'generation'): void {
+function restore(
+  metadata: ObjectMeta,
+  before: ObjectMeta,
+  field: 'deletionTimestamp' | 'generation' | 'resourceVersion',
+): void {
   const value = before[field];
   if (value === undefined) delete metadata[field];
   else Object.assign(metadata, { [field]: value });

@@ -185,6 +185,8 @@ export class ObjectWriter {
       await inOwnTurn(large, () => this.#preparation.beforeUpdate(call, rules, complete, old));
       await inOwnTurn(large, () => this.#preparation.refuseUpdate(call, rules, complete, old));
       await inOwnTurn(large, () => this.#admit(call, rules, { object: complete, old }));
+      // Plugins and policies saw it; it is no part of what is stored.
+      delete complete.metadata.resourceVersion;
       putBack(newer, complete);
       putBack(newer, old);
       return inOwnTurn(large, () => this.#commitUpdate(call, read, { object: complete, old }));

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { loadTypes } from '../../../src/api/idl/types.ts';
-import { alwaysAllow } from '../../../src/authz/authorizer.ts';
+import { type Authorizer, alwaysAllow, alwaysDeny } from '../../../src/authz/authorizer.ts';
 import { RevisionStore } from '../../../src/history/revisions/revision-store.ts';
 import { SharedRows } from '../../../src/history/revisions/shared-rows.ts';
 import { Registry } from '../../../src/registry/registry.ts';
@@ -44,10 +44,11 @@ function list(
     limit?: number;
     after?: string;
     query?: string;
+    authorizer?: Authorizer;
     onRead?: (query: LogQuery) => Promise<unknown>;
   } = {},
 ): Promise<ListPage> {
-  const { limit = 3, after, query = '', onRead = async () => {} } = options;
+  const { limit = 3, after, query = '', authorizer = alwaysAllow, onRead = async () => {} } = options;
   const watched: History = {
     revisionAt: (moment) => history.revisionAt(moment),
     begin: () => history.begin(),
@@ -58,7 +59,7 @@ function list(
     },
   };
   const parts = {
-    ...{ registry: new Registry(), types: loadTypes(), authorizer: alwaysAllow, store: {} as Store },
+    ...{ registry: new Registry(), types: loadTypes(), authorizer, store: {} as Store },
     causesAmong: async () => new Map<Revision, Revision>(),
     births: NO_BIRTHS,
     historyOf: () => watched,
@@ -109,4 +110,25 @@ test('what since= asks for and is compacted meanwhile is 410, and says where his
   await expect(list({ query: `since=${made[2]}`, onRead })).rejects.toMatchObject({
     status: { code: 410, message: expect.stringMatching(/^since: history is kept from revision \d+ \(/) },
   });
+});
+
+test('states=true brings each state as it was stored, but no Secret to a client that may only list them', async () => {
+  const key = { group: '', resource: 'secrets', namespace: 'default', name: 'password' };
+  made.push(await log.committer.commit({ ...write('create', 'password'), key }));
+  const [first] = made;
+  made.push(await log.committer.commit(write('delete', 'n0', first)));
+  const statesOf = async (authorizer: Authorizer): Promise<unknown[]> =>
+    (await list({ query: 'states=true', authorizer })).entries.map(({ json }) => JSON.parse(`${json}`).state);
+  const object = (name: string, revision: Revision | undefined) => ({
+    ...{ kind: 'ConfigMap', apiVersion: 'v1', data: { data: 'x' } },
+    metadata: { name, namespace: 'default', resourceVersion: String(revision) },
+  });
+  const n7 = object('n7', made[7]);
+  expect(await statesOf(alwaysAllow)).toEqual([undefined, object('password', made[8]), n7]);
+  const mayList: Authorizer = {
+    ...alwaysAllow,
+    authorize: (asked) => (asked.verb === 'list' ? alwaysAllow : alwaysDeny).authorize(asked),
+  };
+  expect(await statesOf(mayList)).toEqual([undefined, undefined, n7]);
+  expect((await list()).entries.some(({ json }) => `${json}`.includes('"state"'))).toBe(false);
 });

@@ -252,6 +252,23 @@ test('of equal owner references one is kept, with a warning', async () => {
 const away = (): Promise<never> =>
   Promise.reject(new StorageError({ kind: 'unavailable', reason: 'the database is gone' }));
 
+test('plugins that validate an update see the resourceVersion that it replaces, and storage gets none', async () => {
+  const seen: unknown[] = [];
+  const sees: AdmissionPlugin = {
+    name: 'Sees',
+    operations: ['UPDATE'],
+    validate: ({ object, old }) => {
+      seen.push([object?.metadata.resourceVersion, old?.metadata.resourceVersion]);
+    },
+  };
+  const stored = entry(map('old'), 7);
+  const { writer, commits } = setUp(stored, stored, [sees]);
+  // As a PUT without a resourceVersion.
+  await writer.update(call(), 'm', { kind: 'object', apply: () => map('new') });
+  expect(seen).toEqual([['7', '7']]);
+  expect(commits.map(({ json }) => JSON.parse(`${json}`).metadata.resourceVersion)).toEqual([undefined]);
+});
+
 test.each<[string, AdmissionPlugin]>([
   ['mutating', { name: 'Reads', operations: OPERATIONS, mutate: away }],
   ['validating', { name: 'Reads', operations: OPERATIONS, validate: away }],

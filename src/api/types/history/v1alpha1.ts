@@ -201,6 +201,8 @@ export type Revision = {
   changesUnknown?: boolean;
   /** What a restore says of itself: the state to which it restored. */
   restored?: string;
+  /** The object as it was stored then. Only where ?states=true asks for it; absent for a delete, and where the client may not see all of it. */
+  state?: JsonValue;
 };
 
 /** A list of revisions, the newest first. */
