@@ -1,6 +1,8 @@
+import type { Gates } from '../api/feature-gates.ts';
 import { toQualifiedResource } from '../api/names.ts';
 import { requiredValue } from '../object/selectors.ts';
 import type { ResourceTarget, UserInfo } from '../request/api-request.ts';
+import { DEFAULT_MINOR } from '../version.ts';
 import {
   ALLOW,
   type AskedSelectors,
@@ -23,6 +25,19 @@ interface NodeRequest {
   readonly selectors: AskedSelectors | undefined;
 }
 
+interface NodeRights {
+  readonly bySelectors?: boolean;
+  readonly readsAccounts?: boolean | undefined;
+}
+
+export function nodeRights(isOn: Gates): NodeRights {
+  const reads = isOn('AgentServiceAccountTokenForCredentialProviders') || isOn('PodCertificateRequest');
+  return {
+    bySelectors: isOn('AuthorizeNodeWithSelectors'),
+    readsAccounts: (isOn.minor ?? DEFAULT_MINOR) < 33 ? undefined : reads,
+  };
+}
+
 const PREFIX = 'system:node:';
 const LEASES = 'kube-node-lease';
 const OWN_VERBS = ['get', 'create', 'update', 'patch', 'delete'];
@@ -37,14 +52,17 @@ export function nodeNameOf({ username, groups }: UserInfo): string | undefined {
  * Mode Node: lets a node read the objects that its pods need, write its own objects, and otherwise do what `rules` allow every
  * node (bootstrap/component-roles.ts). Bodies of requests are not visible here; admission checks them (Kubernetes:
  * plugin/pkg/auth/authorizer/node). `bySelectors`: it reads its own Node, and lists what is on it (the feature
- * AuthorizeNodeWithSelectors).
+ * AuthorizeNodeWithSelectors). `readsAccounts`: it reads the service accounts of its pods; undefined: its version has no
+ * such right.
  */
 export function createNodeAuthorizer(
   relations: NodeRelations,
   rules: readonly PolicyRule[],
-  { bySelectors = false }: { readonly bySelectors?: boolean } = {},
+  { bySelectors = false, readsAccounts }: NodeRights = {},
 ): Authorizer {
-  const divided = bySelectors ? new Map([...DIVIDED, ...DIVIDED_BY_SELECTORS]) : DIVIDED;
+  const accounts: Divided =
+    readsAccounts === undefined ? new Map() : new Map([['serviceaccounts', decideAccount(readsAccounts)]]);
+  const divided = new Map([...DIVIDED, ...accounts, ...(bySelectors ? DIVIDED_BY_SELECTORS : [])]);
   return {
     authorize: (attributes) => {
       const node = nodeNameOf(attributes.user);
@@ -131,7 +149,9 @@ function decidePod(request: NodeRequest): Verdict {
   if (target.subresource !== '') return NO_OPINION;
   if (verb === 'get') return decideGet(request, 'pod');
   if (verb !== 'list' && verb !== 'watch') return NO_OPINION;
-  return isOnNode(request) ? ALLOW : refuse('can only list/watch pods with spec.nodeName field selector');
+  if (isOnNode(request)) return ALLOW;
+  if (target.name !== '') return decideRelated(request, 'pod');
+  return refuse('can only list/watch pods with spec.nodeName field selector');
 }
 
 const isOnNode = ({ node, selectors }: NodeRequest): boolean =>
@@ -163,6 +183,14 @@ function decideRelated({ node, target, relations }: NodeRequest, kind: RelatedKi
   if (relations.isRelated(node, kind, target.namespace, target.name)) return ALLOW;
   return refuse(`no relationship found between node '${node}' and this object`);
 }
+
+/** Agents read the service accounts of their pods for providers of image credentials and for certificates of pods. */
+const decideAccount =
+  (isReadable: boolean) =>
+  (request: NodeRequest): Verdict => {
+    if (request.verb !== 'get' || request.target.subresource !== '') return decideToken(request);
+    return isReadable ? decideRead(request, 'serviceaccount') : refuse('not allowed to get service accounts');
+  };
 
 function decideToken(request: NodeRequest): Verdict {
   if (request.verb !== 'create' || request.target.name === '') {
@@ -199,7 +227,8 @@ function decideCsiNode(request: NodeRequest): Verdict {
 
 /** Admission checks that a new request is for a pod of the node. */
 function decidePodCertificate(request: NodeRequest): Verdict {
-  if (request.target.subresource !== '') return refuse('cannot authorize PodCertificateRequest subresources');
+  if (request.target.subresource !== '')
+    return refuse('nodes may not access the status subresource of PodCertificateRequests');
   switch (request.verb) {
     case 'create':
       return ALLOW;
@@ -209,11 +238,9 @@ function decidePodCertificate(request: NodeRequest): Verdict {
     case 'watch':
       return isOnNode(request)
         ? ALLOW
-        : refuse('can only list/watch podcertificaterequests with spec.nodeName field selector');
+        : refuse('can only list/watch podcertificaterequests with nodeName field selector');
     default:
-      return refuse(
-        'only the following verbs are allowed for a PodCertificateRequest: get, list, watch, create',
-      );
+      return refuse(`nodes may not ${request.verb} podcertificaterequests`);
   }
 }
 

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import type { AdmissionPlugin } from '../admission/admission.ts';
 import type { Minor } from '../api/emulation.ts';
+import type { Gates } from '../api/feature-gates.ts';
 import type { ResourceOf } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import { readPolicyFile } from '../authz/abac.ts';
@@ -12,7 +13,7 @@ import {
   ReloadingAuthorizer,
 } from '../authz/config/authorization-config.ts';
 import { allMatch, compileMatchCondition, type WebhookConfig } from '../authz/config/webhook-config.ts';
-import { createNodeAuthorizer } from '../authz/node-authorizer.ts';
+import { createNodeAuthorizer, nodeRights } from '../authz/node-authorizer.ts';
 import { NodeGraph } from '../authz/node-graph.ts';
 import { nodeRules } from '../authz/rbac/bootstrap/bootstrap-policy.ts';
 import { EscalationGuard, type RbacWrite } from '../authz/rbac/escalation.ts';
@@ -56,7 +57,7 @@ interface AuthorizationParts {
   readonly egress: Egress;
   /** Asks the webhooks of another thread; undefined: this thread asks them. */
   readonly webhookElsewhere?: WebhookOf;
-  isFeatureOn(gate: string): boolean;
+  readonly isFeatureOn: Gates;
 }
 
 /** @throws Error that names the flag or file that is wrong */
@@ -70,9 +71,7 @@ export async function createAuthorization(
   const webhookOf = webhookElsewhere ?? once((config) => createWebhook(config, egress.dials.controlplane));
   const engines: Engines = {
     rbac,
-    node: createNodeAuthorizer(graph, nodeRules(isFeatureOn), {
-      bySelectors: isFeatureOn('AuthorizeNodeWithSelectors'),
-    }),
+    node: createNodeAuthorizer(graph, nodeRules(isFeatureOn), nodeRights(isFeatureOn)),
     ...(policyFile === '' ? {} : { abac: readPolicies(policyFile) }),
     webhook: (_, config) => webhookOf(config),
   };

@@ -1,8 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { Minor } from '../../src/api/emulation.ts';
 import type { Verdict } from '../../src/authz/authorizer.ts';
-import { createNodeAuthorizer } from '../../src/authz/node-authorizer.ts';
+import { createNodeAuthorizer, nodeRights } from '../../src/authz/node-authorizer.ts';
 import { NodeGraph } from '../../src/authz/node-graph.ts';
 import { nodeRules } from '../../src/authz/rbac/bootstrap/bootstrap-policy.ts';
+import { parseFeatureGates } from '../../src/options/feature-gates.ts';
 import type { Followed } from '../../src/storage/follower.ts';
 import { asks, asksPath, entry, happens, user } from './kit.ts';
 
@@ -236,6 +238,24 @@ describe('a node', () => {
       'can only access CSINode with the same name as the requesting node',
     ],
     ['delete', 'pods/eviction', SHOP, ''],
+    [
+      'delete',
+      'podcertificaterequests.certificates.k8s.io',
+      { ...SHOP, name: 'x' },
+      'nodes may not delete podcertificaterequests',
+    ],
+    [
+      'update',
+      'podcertificaterequests.certificates.k8s.io/status',
+      { ...SHOP, name: 'x' },
+      'nodes may not access the status subresource of PodCertificateRequests',
+    ],
+    [
+      'list',
+      'podcertificaterequests.certificates.k8s.io',
+      SHOP,
+      'can only list/watch podcertificaterequests with nodeName field selector',
+    ],
     ['delete', 'nodes', { name: 'n1' }, ''],
   ];
   test.each(refused)('may not %s %s %o', (verb, what, where, reason) => {
@@ -262,6 +282,32 @@ describe('a node', () => {
     expect(may(n1, 'create', 'serviceaccounts/token', { ...SHOP, name: 'robot' })).toBe(true);
     expect(may(n1, 'create', 'serviceaccounts/token', { ...SHOP, name: 'other' })).toBe(false);
     expect(may(n1, 'patch', 'persistentvolumeclaims/status', { ...SHOP, name: 'data' })).toBe(true);
+  });
+
+  test.each<[gates: string[], minor: Minor, isAllowed: boolean, reason: string]>([
+    [[], 32, false, 'can only create tokens for individual service accounts'],
+    [[], 33, false, 'not allowed to get service accounts'],
+    [['KubeletServiceAccountTokenForCredentialProviders=true'], 33, true, ''],
+    [[], 34, true, ''],
+    [
+      ['KubeletServiceAccountTokenForCredentialProviders=false'],
+      35,
+      false,
+      'not allowed to get service accounts',
+    ],
+    [['KubeletServiceAccountTokenForCredentialProviders=false', 'PodCertificateRequest=true'], 35, true, ''],
+    [[], 36, true, ''],
+  ])('may read the service accounts of its pods with %o in 1.%i: %s', (gates, minor, isAllowed, reason) => {
+    const { isEnabled } = parseFeatureGates(gates, '--feature-gates', minor);
+    node = createNodeAuthorizer(graph, nodeRules(isEnabled), nodeRights(isEnabled));
+    index('pods').replace([entry(pod('web', 'n1', { serviceAccountName: 'robot' }))]);
+    const get = (name: string) => decide(n1, 'get', 'serviceaccounts', { ...SHOP, name });
+    expect(get('robot')).toMatchObject({
+      decision: isAllowed ? 'allow' : 'no-opinion',
+      ...(reason && { reason }),
+    });
+    expect(get('other').decision).toBe('no-opinion');
+    expect(decide(n1, 'create', 'serviceaccounts/token', { ...SHOP, name: 'robot' }).decision).toBe('allow');
   });
 
   test('is a user in system:nodes with the name of a node; the authorizer has no opinion about others', () => {

@@ -203,6 +203,8 @@ describe('a node, with AuthorizeNodeWithSelectors', () => {
     expect(may(request('list', 'fieldSelector=spec.nodeName!%3Dn1'))).toBe(why);
     expect(may(asks(NODE, 'get', 'pods', { namespace: 'shop', name: 'mine' }))).toBe(true);
     expect(may(asks(NODE, 'get', 'pods', { namespace: 'shop', name: 'other' }))).toMatch(/no relationship/);
+    expect(may(asks(NODE, 'watch', 'pods', { namespace: 'shop', name: 'mine' }))).toBe(true);
+    expect(may(asks(NODE, 'list', 'pods', { namespace: 'shop', name: 'other' }))).toMatch(/no relationship/);
     expect(may(asks(NODE, 'create', 'pods', { namespace: 'shop' }))).toBe(true);
   });
 
