@@ -2,6 +2,7 @@ import type { Gates } from '../api/feature-gates.ts';
 import { toQualifiedResource } from '../api/names.ts';
 import { requiredValue } from '../object/selectors.ts';
 import type { ResourceTarget, UserInfo } from '../request/api-request.ts';
+import { DEFAULT_MINOR } from '../version.ts';
 import {
   ALLOW,
   type AskedSelectors,
@@ -38,7 +39,7 @@ export function nodeNameOf({ username, groups }: UserInfo): string | undefined {
  * Mode Node: lets a node read the objects that its pods need, write its own objects, and otherwise do what `rules` allow every
  * node (bootstrap/component-roles.ts). Bodies of requests are not visible here; admission checks them (Kubernetes:
  * plugin/pkg/auth/authorizer/node). With the feature AuthorizeNodeWithSelectors a node reads its own Node, and lists what is on
- * it; two others let it read the service accounts of its pods.
+ * it; since 1.33 two others let it read the service accounts of its pods.
  */
 export function createNodeAuthorizer(
   relations: NodeRelations,
@@ -116,7 +117,8 @@ function dividedBy(isFeatureOn: Gates): Divided {
   if (bySelectors) for (const [resource, decide] of DIVIDED_BY_SELECTORS) divided.set(resource, decide);
   if (bySelectors && certificates)
     divided.set('podcertificaterequests.certificates.k8s.io', decidePodCertificate);
-  if (certificates || isFeatureOn(CREDENTIALS)) divided.set('serviceaccounts', decideServiceAccount);
+  if ((isFeatureOn.minor ?? DEFAULT_MINOR) >= 33)
+    divided.set('serviceaccounts', decideAccount(certificates || isFeatureOn(CREDENTIALS)));
   return divided;
 }
 
@@ -181,12 +183,13 @@ function decideRelated({ node, target, relations }: NodeRequest, kind: RelatedKi
   return refuse(`no relationship found between node '${node}' and this object`);
 }
 
-function decideServiceAccount(request: NodeRequest): Verdict {
-  const { verb, target } = request;
-  return verb === 'get' && target.subresource === ''
-    ? decideRead(request, 'serviceaccount')
-    : decideToken(request);
-}
+/** Agents read the service accounts of their pods for providers of image credentials and for certificates of pods. */
+const decideAccount =
+  (isReadable: boolean) =>
+  (request: NodeRequest): Verdict => {
+    if (request.verb !== 'get' || request.target.subresource !== '') return decideToken(request);
+    return isReadable ? decideRead(request, 'serviceaccount') : refuse('not allowed to get service accounts');
+  };
 
 function decideToken(request: NodeRequest): Verdict {
   if (request.verb !== 'create' || request.target.name === '') {

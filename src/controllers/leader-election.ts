@@ -22,7 +22,6 @@ export const CANDIDATES: ResourceOf<LeaseCandidate> = {
 };
 
 const OLDEST = 'OldestEmulationVersion';
-const ELECTED_BY = 'coordination.k8s.io/elected-by';
 const MANAGER = 'leader-election-controller';
 
 /** Kubernetes' figures. A candidate answers a ping within this time, or does not vote; */
@@ -42,12 +41,18 @@ const isWithin = (time: string | null | undefined, ms: number, nowMs: number): b
 
 const nameOf = ({ metadata }: LeaseCandidate): string => metadata.name ?? '';
 
+/** What is written into a lease. Without a holder: another controller, which knows the strategy, chooses it. */
+interface Choice {
+  readonly holder?: string;
+  readonly strategy: string;
+}
+
 /** The next step for a lease. */
 type ElectionStep =
   | { readonly kind: 'wait' }
   /** Ask these candidates whether they still run. */
   | { readonly kind: 'ping'; readonly candidates: readonly LeaseCandidate[] }
-  | { readonly kind: 'elect'; readonly holder: string; readonly strategy: string };
+  | ({ readonly kind: 'elect' } & Choice);
 
 const WAIT: ElectionStep = { kind: 'wait' };
 
@@ -65,8 +70,15 @@ export function nextStep(
   if (unasked.length > 0) return { kind: 'ping', candidates: unasked };
   if (asked.some(({ spec = {} }) => isWithin(spec.pingTime, ANSWER_MS, nowMs))) return WAIT;
   const voters = alive.filter((candidate) => !silent.includes(candidate));
+  return choiceOf(voters, lease);
+}
+
+function choiceOf(voters: readonly LeaseCandidate[], lease: Lease | undefined): ElectionStep {
+  const strategy = strategyOf(voters);
+  if (strategy === undefined) return WAIT;
+  if (strategy !== OLDEST) return lease?.spec?.strategy === strategy ? WAIT : { kind: 'elect', strategy };
   const elected = bestOf(voters);
-  return elected === undefined ? WAIT : { kind: 'elect', holder: nameOf(elected), strategy: OLDEST };
+  return elected === undefined ? WAIT : { kind: 'elect', holder: nameOf(elected), strategy };
 }
 
 /** Whether a ping is unanswered. */
@@ -170,12 +182,12 @@ function rootsOf(after: ReadonlyMap<string, ReadonlySet<string>>): string[] {
 }
 
 /** The lease after an election. A holder that still renews it reads its successor there, and steps back by itself. */
-export function electedLease(
-  lease: Lease,
-  { holder, strategy }: { readonly holder: string; readonly strategy: string },
-  now: Date,
-): Lease {
-  const { spec = {}, metadata } = lease;
+export function electedLease(lease: Lease, { holder, strategy }: Choice, now: Date): Lease {
+  const { spec = {} } = lease;
+  if (holder === undefined) {
+    const term = { leaseDurationSeconds: TERM_SECONDS, renewTime: toMicroTime(now) };
+    return { ...lease, spec: { ...(lease.spec === undefined ? term : spec), strategy } };
+  }
   const before = spec.holderIdentity ?? '';
   const isFree = before === '' || (isExpired(lease, now.getTime()) && before !== holder);
   if (!isFree) {
@@ -185,7 +197,6 @@ export function electedLease(
   const { preferredHolder: _, acquireTime: __, ...kept } = spec;
   return {
     ...lease,
-    metadata: { ...metadata, annotations: { ...metadata.annotations, [ELECTED_BY]: MANAGER } },
     spec: {
       ...kept,
       strategy,
@@ -262,10 +273,7 @@ export class LeaderElections {
     }));
   }
 
-  async #elect(
-    { namespace, name }: { namespace: string; name: string },
-    choice: { readonly holder: string; readonly strategy: string },
-  ): Promise<void> {
+  async #elect({ namespace, name }: { namespace: string; name: string }, choice: Choice): Promise<void> {
     const mend = (lease: Lease): Lease => electedLease(lease, choice, this.#now());
     const empty: Lease = {
       kind: 'Lease',

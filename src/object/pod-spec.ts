@@ -1,5 +1,4 @@
 import type { Container, Pod, PodSpec, Volume } from '../api/types/core/v1.ts';
-import { statesResources } from './pod-resources.ts';
 import { parseQuantity } from './quantity.ts';
 
 /** The secrets and config maps that a pod refers to, in any field (Kubernetes: pkg/api/v1/pod, VisitPod…Names). */
@@ -55,10 +54,10 @@ function environmentNames(
 
 /**
  * Guaranteed: limits everywhere, with equal requests. BestEffort: neither. Burstable: the rest. What a pod states for all of its
- * containers together counts in their place.
+ * containers together counts in their place, even when it is nothing.
  */
 export function qosClass(spec: PodSpec): string {
-  const counted = statesResources(spec) ? [spec] : COUNTED.flatMap((list) => spec[list] ?? []);
+  const counted = spec.resources !== undefined ? [spec] : COUNTED.flatMap((list) => spec[list] ?? []);
   const cpu = amountsOf(counted, 'cpu');
   const memory = amountsOf(counted, 'memory');
   if (!isAsked(cpu) && !isAsked(memory)) return 'BestEffort';

@@ -143,6 +143,7 @@ const MAY_BE_EMPTY: ReadonlyMap<string, readonly string[]> = new Map([
   ['storage/v1.TokenRequest', ['audience']],
   // An empty name breaks a rule of its own.
   ['core/v1.HTTPHeader', ['name', 'value']],
+  ['core/v1.PodCertificateProjection', ['keyType']],
   ['core/v1.Sysctl', ['value']],
   ['discovery/v1.ForZone', ['name']],
 ]);

@@ -5,6 +5,7 @@ import { DueObjects, type DueRule } from '../controllers/cleaning/due-objects.ts
 import {
   podsOfLostNodes,
   unboundVolumes,
+  unusedAttributesClasses,
   unusedClaims,
   unusedPodGroups,
 } from '../controllers/cleaning/ending-objects.ts';
@@ -136,6 +137,7 @@ function startCleaning(
   if (foundation.isFeatureOn('PodCertificateRequest')) startRule(oldPodRequests);
   startRule(unusedClaims);
   startRule(unboundVolumes);
+  if (foundation.isFeatureOn('VolumeAttributesClass')) startRule(unusedAttributesClasses);
   if (foundation.isFeatureOn('GenericWorkload')) startRule(unusedPodGroups);
   if (hasServiceRanges(foundation)) startRule(serviceCidrs(foundation.now));
   startRule(podsOfLostNodes);

@@ -6,11 +6,17 @@ import {
   defaultStorageClass,
   storageProtectionPlugin,
 } from '../../src/admission/plugins/storage-plugins.ts';
+import type { Minor } from '../../src/api/emulation.ts';
 import type { JsonObject } from '../../src/api/object-meta.ts';
+import { parseFeatureGates } from '../../src/options/feature-gates.ts';
 import { attributesOf, FakeCluster, pluginFrom, refusalOf, toObject } from '../kit/admission.ts';
 
 const denyExternalIps = pluginFrom(denyServiceExternalIps, {});
-const storageProtection = pluginFrom(storageProtectionPlugin, {});
+const protectionIn = (minor: Minor, gates: string[] = []) =>
+  pluginFrom(storageProtectionPlugin, {
+    isFeatureOn: parseFeatureGates(gates, '--feature-gates', minor).isEnabled,
+  });
+const storageProtection = protectionIn(31);
 
 const STORAGE_DEFAULT = 'storageclass.kubernetes.io/is-default-class';
 const INGRESS_DEFAULT = 'ingressclass.kubernetes.io/is-default-class';
@@ -119,6 +125,20 @@ test.each([
   await refusalOf(storageProtection, attributesOf(resource, { object }));
   await refusalOf(storageProtection, attributesOf(resource, { object }));
   expect(object.metadata.finalizers).toEqual(['own', finalizer]);
+});
+
+test.each<[Minor, string[], boolean]>([
+  [32, ['VolumeAttributesClass=true'], false],
+  [33, [], false],
+  [33, ['VolumeAttributesClass=true'], true],
+  [34, [], true],
+])('a new class of volume attributes of 1.%i with %j is protected: %s', async (minor, gates, isProtected) => {
+  const object = toObject({});
+  await refusalOf(
+    protectionIn(minor, gates),
+    attributesOf('storage.k8s.io/volumeattributesclasses', { object }),
+  );
+  expect(object.metadata.finalizers).toEqual(isProtected ? ['kubernetes.io/vac-protection'] : undefined);
 });
 
 test('external addresses stay, and none are added', async () => {

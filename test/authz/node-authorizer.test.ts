@@ -1,8 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { Minor } from '../../src/api/emulation.ts';
 import type { Verdict } from '../../src/authz/authorizer.ts';
 import { createNodeAuthorizer } from '../../src/authz/node-authorizer.ts';
 import { NodeGraph } from '../../src/authz/node-graph.ts';
 import { nodeRules } from '../../src/authz/rbac/bootstrap/bootstrap-policy.ts';
+import { parseFeatureGates } from '../../src/options/feature-gates.ts';
 import type { Followed } from '../../src/storage/follower.ts';
 import { asks, asksPath, entry, happens, user } from './kit.ts';
 
@@ -267,19 +269,30 @@ describe('a node', () => {
     expect(may(n1, 'patch', 'persistentvolumeclaims/status', { ...SHOP, name: 'data' })).toBe(true);
   });
 
-  test.each([
-    ['AgentServiceAccountTokenForCredentialProviders', true],
-    ['PodCertificateRequest', true],
-    ['AuthorizeNodeWithSelectors', false],
-  ])('with %s, may read the service accounts of its pods: %s', (feature, isAllowed) => {
+  test.each<[gates: string[], minor: Minor, isAllowed: boolean, reason: string]>([
+    [[], 32, false, 'can only create tokens for individual service accounts'],
+    [[], 33, false, 'not allowed to get service accounts'],
+    [['KubeletServiceAccountTokenForCredentialProviders=true'], 33, true, ''],
+    [[], 34, true, ''],
+    [
+      ['KubeletServiceAccountTokenForCredentialProviders=false'],
+      35,
+      false,
+      'not allowed to get service accounts',
+    ],
+    [['KubeletServiceAccountTokenForCredentialProviders=false', 'PodCertificateRequest=true'], 35, true, ''],
+    [[], 36, true, ''],
+  ])('may read the service accounts of its pods with %o in 1.%i: %s', (gates, minor, isAllowed, reason) => {
+    const { isEnabled } = parseFeatureGates(gates, '--feature-gates', minor);
+    node = createNodeAuthorizer(graph, nodeRules(isEnabled), isEnabled);
     index('pods').replace([entry(pod('web', 'n1', { serviceAccountName: 'robot' }))]);
-    const authorizer = authorizerWith(feature);
-    const may = (...question: Parameters<typeof asks>) =>
-      (authorizer.authorize(asks(...question)) as Verdict).decision === 'allow';
-    expect(may(n1, 'get', 'serviceaccounts', { ...SHOP, name: 'robot' })).toBe(isAllowed);
-    expect(may(n1, 'get', 'serviceaccounts', { ...SHOP, name: 'other' })).toBe(false);
-    expect(may(n1, 'list', 'serviceaccounts', SHOP)).toBe(false);
-    expect(may(n1, 'create', 'serviceaccounts/token', { ...SHOP, name: 'robot' })).toBe(true);
+    const get = (name: string) => decide(n1, 'get', 'serviceaccounts', { ...SHOP, name });
+    expect(get('robot')).toMatchObject({
+      decision: isAllowed ? 'allow' : 'no-opinion',
+      ...(reason && { reason }),
+    });
+    expect(get('other').decision).toBe('no-opinion');
+    expect(decide(n1, 'create', 'serviceaccounts/token', { ...SHOP, name: 'robot' }).decision).toBe('allow');
   });
 
   test('asks for certificates of its pods where both features are on', () => {
@@ -289,6 +302,18 @@ describe('a node', () => {
       (features) => (authorizerWith(...features).authorize(question) as Verdict).decision,
     );
     expect(decisions).toEqual(['allow', 'no-opinion', 'no-opinion']);
+    const certificates = 'podcertificaterequests.certificates.k8s.io';
+    const authorizer = authorizerWith(...both);
+    const refusals = [
+      asks(n1, 'delete', certificates, { ...SHOP, name: 'x' }),
+      asks(n1, 'update', `${certificates}/status`, { ...SHOP, name: 'x' }),
+      asks(n1, 'list', certificates, SHOP),
+    ].map((asked) => (authorizer.authorize(asked) as Verdict).reason);
+    expect(refusals).toEqual([
+      'nodes may not delete podcertificaterequests',
+      'nodes may not access the status subresource of PodCertificateRequests',
+      'can only list/watch podcertificaterequests with nodeName field selector',
+    ]);
   });
 
   test('is a user in system:nodes with the name of a node; the authorizer has no opinion about others', () => {

@@ -205,6 +205,8 @@ describe('a node, with AuthorizeNodeWithSelectors', () => {
     expect(may(asks(NODE, 'watch', 'pods', { namespace: 'shop', name: 'mine' }))).toBe(true);
     expect(may(asks(NODE, 'watch', 'pods', { namespace: 'shop', name: 'other' }))).toMatch(/no relationship/);
     expect(may(asks(NODE, 'get', 'pods', { namespace: 'shop', name: 'other' }))).toMatch(/no relationship/);
+    expect(may(asks(NODE, 'watch', 'pods', { namespace: 'shop', name: 'mine' }))).toBe(true);
+    expect(may(asks(NODE, 'list', 'pods', { namespace: 'shop', name: 'other' }))).toMatch(/no relationship/);
     expect(may(asks(NODE, 'create', 'pods', { namespace: 'shop' }))).toBe(true);
   });
 

@@ -122,15 +122,30 @@ test('a better candidate is preferred, and said once', () => {
   expect(step(elected, candidate('present'), better)).toEqual({ kind: 'wait' });
 });
 
+test('a strategy of others is written into the lease, whose holder they choose', () => {
+  const mine = { strategies: ['example.com/mine'] };
+  const choice = { kind: 'elect', strategy: 'example.com/mine' } as const;
+  expect(step(undefined, candidate('a', mine), candidate('b', mine))).toEqual(choice);
+  const { spec: _, ...unheld } = lease({});
+  const made = electedLease(unheld, choice, NOW);
+  expect(made.spec).toEqual({
+    strategy: 'example.com/mine',
+    leaseDurationSeconds: 5,
+    renewTime: '2026-02-02T12:00:00.000000Z',
+  });
+  expect(step(made, candidate('a', mine))).toEqual({ kind: 'wait' });
+  const old = lease({ strategy: 'OldestEmulationVersion', leaseDurationSeconds: 5, holderIdentity: '' });
+  expect(step(old, candidate('a', mine))).toEqual(choice);
+  expect(electedLease(old, choice, NOW).spec).toEqual({ ...old.spec, strategy: 'example.com/mine' });
+});
+
 test('an elected holder is given a short term, in which it must take over', () => {
   const free = electedLease(
     lease({ preferredHolder: 'x', leaseTransitions: 2 }),
     { holder: 'x', strategy: 's' },
     NOW,
   );
-  expect(free.metadata.annotations).toEqual({
-    'coordination.k8s.io/elected-by': 'leader-election-controller',
-  });
+  expect(free.metadata).toEqual({ name: 'scheduler', namespace: 'kube-system' });
   expect(free.spec).toEqual({
     holderIdentity: 'x',
     strategy: 's',

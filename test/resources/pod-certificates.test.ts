@@ -28,7 +28,7 @@ import { varyAll } from '../kit/variations.ts';
 
 /** Certificates of pods: their requests, the answers of signers, and the volumes that they are for. */
 
-const of36 = manifestsIn(36, { PodCertificateRequest: true });
+const of36 = manifestsIn(36, { PodCertificateRequest: true, ClusterTrustBundleProjection: true });
 const UID = 'pod-uid';
 
 function proofOf(key: KeyObject, message: string): Buffer {
@@ -512,7 +512,7 @@ describe('a volume', () => {
     [
       'the same file twice',
       { keyPath: 'bundle.pem' },
-      [`${AT}.keyPath: Invalid value: "bundle.pem": conflicting duplicate paths`],
+      ['spec.volumes[0].projected: Invalid value: "bundle.pem": conflicting duplicate paths'],
     ],
     [
       'a file outside',
@@ -523,7 +523,20 @@ describe('a volume', () => {
       'a week from the cluster',
       { signerName: 'kubernetes.io/s', maxExpirationSeconds: 604_800 },
       [
-        `${AT}.maxExpirationSeconds: Invalid value: 604800: if provided, maxExpirationSeconds must be >= 3600 and <= 86400`,
+        `${AT}.maxExpirationSeconds: Invalid value: 604800: if provided, maxExpirationSeconds must be <= 86400`,
+      ],
+    ],
+    [
+      'a second',
+      { maxExpirationSeconds: 1 },
+      [`${AT}.maxExpirationSeconds: Invalid value: 1: if provided, maxExpirationSeconds must be >= 3600`],
+    ],
+    [
+      'no kind of key and a bad annotation',
+      { keyType: '', userAnnotations: { 'A b': 'c' } },
+      [
+        `${AT}.keyType: Unsupported value: "": supported values: "RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519"`,
+        `${AT}.userAnnotations: Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character`,
       ],
     ],
     [
@@ -533,6 +546,63 @@ describe('a volume', () => {
     ],
   ])('with %s is judged', (_, changes, lines) => {
     expect(shortened(of36.problemsOnCreate(pods, podWith({ ...source, ...changes })))).toEqual(lines);
+  });
+
+  const BUNDLE = 'spec.volumes[0].projected.sources[0].clusterTrustBundle';
+  test.each<[string, JsonObject, string[]]>([
+    ['by its name', { name: 'root' }, []],
+    ['by the name of one of a signer', { name: 'example.com:s:v1' }, []],
+    ['of a signer', { signerName: 'example.com/s', labelSelector: {} }, []],
+    [
+      'with a name of none',
+      { name: 'A' },
+      [`${BUNDLE}.name: Invalid value: "A": not a valid clustertrustbundlename`],
+    ],
+    [
+      'with a name of none of its signer',
+      { name: 'example.com:s:V1' },
+      [`${BUNDLE}.name: Invalid value: "example.com:s:V1": not a valid clustertrustbundlename`],
+    ],
+    [
+      'of no signer',
+      { signerName: '' },
+      [
+        `${BUNDLE}.signerName: Required value`,
+        `${BUNDLE}.signerName: Required value: must be a valid signer name`,
+      ],
+    ],
+    [
+      'of a bad signer',
+      { signerName: 'a' },
+      [`${BUNDLE}.signerName: Invalid value: "a": must be a fully qualified domain`],
+    ],
+    ['without a file', { name: 'root', path: '' }, [`${BUNDLE}.path: Required value`]],
+    [
+      'by both',
+      { name: 'a', signerName: 'example.com/s' },
+      [
+        `${BUNDLE}: Invalid value: {"Name":"a","SignerName":"example.com/s","LabelSelector":null,"Optional":null,"Path":"ca.pem"}: only one of name and signerName may be used`,
+      ],
+    ],
+  ])('with a trust bundle %s is judged', (_, changes, lines) => {
+    const sources = [{ clusterTrustBundle: { path: 'ca.pem', ...changes } }];
+    const pod = {
+      spec: {
+        serviceAccountName: 'a',
+        containers: [{ name: 'c', image: 'i' }],
+        volumes: [{ name: 'v', projected: { sources } }],
+      },
+    };
+    const problems = of36.problemsOnCreate(pods, pod);
+    expect(problems).toHaveLength(lines.length);
+    for (const [at, line] of lines.entries()) expect(problems[at]?.startsWith(line)).toBe(true);
+  });
+
+  test('names the volume where two sources make one file', () => {
+    const twice = podWith(source, [{ clusterTrustBundle: { name: 'root', path: 'bundle.pem' } }]);
+    expect(of36.problemsOnCreate(pods, twice)).toEqual([
+      'spec.volumes[0].projected: Invalid value: "bundle.pem": conflicting duplicate paths',
+    ]);
   });
 
   test('has certificates while the feature is on, and keeps those that it has', () => {

@@ -43,6 +43,24 @@ describe('what a pod gets', () => {
     expect(listIn(listIn(spec, 'containers')[0] ?? {}, 'ports')).toMatchObject([{ hostPort: 80 }]);
   });
 
+  test('a second to end instead of less than none, which a template may say', () => {
+    const negative = vary(SMALL, 'spec.terminationGracePeriodSeconds', -1);
+    expect(objectAt(created(pods, negative), 'spec').terminationGracePeriodSeconds).toBe(1);
+    const template = created(podtemplates, { template: negative });
+    expect(objectAt(template, 'template', 'spec').terminationGracePeriodSeconds).toBe(-1);
+  });
+
+  test('no init containers from annotations, nor does a template', () => {
+    const annotated = vary(SMALL, 'metadata.annotations', {
+      a: 'b',
+      'pod.beta.kubernetes.io/init-containers': '[]',
+      'pod.alpha.kubernetes.io/init-container-statuses': '[]',
+    });
+    expect(objectAt(created(pods, annotated), 'metadata').annotations).toEqual({ a: 'b' });
+    const template = created(podtemplates, { template: annotated });
+    expect(objectAt(template, 'template', 'metadata').annotations).toEqual({ a: 'b' });
+  });
+
   test('a request finer than thousandths is rounded up', () => {
     const spec = specOf({ 'spec.containers.0.resources': { requests: { cpu: '1500u' } } });
     expect(listIn(spec, 'containers')[0]?.resources).toEqual({ requests: { cpu: '2m' } });

@@ -162,7 +162,7 @@ test('decides the class of service in place of the containers', () => {
   const all = { cpu: '1', memory: '1Gi' };
   expect(classOf({ requests: all, limits: all })).toBe('Guaranteed');
   expect(classOf({ requests: { cpu: '1' } }, { requests: all, limits: all })).toBe('Burstable');
-  expect(classOf({}, { requests: all, limits: all })).toBe('Guaranteed');
+  expect(classOf({}, { requests: all, limits: all })).toBe('BestEffort');
 });
 
 test('counts in place of the sum of the containers', () => {

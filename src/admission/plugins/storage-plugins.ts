@@ -1,9 +1,11 @@
+import type { Gates } from '../../api/feature-gates.ts';
 import { CLAIMS, STORAGE_CLASSES } from '../../api/known-resources.ts';
 import type { ResourceOf } from '../../api/names.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
 import type { PersistentVolumeClaim } from '../../api/types/core/v1.ts';
 import type { Ingress, IngressClass } from '../../api/types/networking/v1.ts';
 import { parseQuantity } from '../../object/quantity.ts';
+import { DEFAULT_MINOR } from '../../version.ts';
 import type { AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
 import { describePlugin, isWriteOf, type PluginParts, refusal } from '../plugin.ts';
@@ -133,22 +135,26 @@ export const storageClassOf = ({ metadata, spec }: PersistentVolumeClaim): strin
   metadata.annotations?.[CLASS_ANNOTATION] ?? spec?.storageClassName ?? '';
 
 /**
- * Gives new volumes and claims the finalizer that keeps them while they are in use; the controllers of volumes remove it
- * (Kubernetes: storage/storageobjectinuseprotection).
+ * Gives new volumes and claims, and since 1.33 their classes of attributes, the finalizer that keeps them while they are in
+ * use; the controllers of volumes remove it (Kubernetes: storage/storageobjectinuseprotection).
  */
-const storageProtection: AdmissionPlugin = {
+const createStorageProtection = (isOn: Gates): AdmissionPlugin => ({
   name: 'StorageObjectInUseProtection',
   operations: ['CREATE'],
   mutate: ({ definition, subresource, object }) => {
-    const { protection } = definition;
+    const { protection, resource } = definition;
     if (protection === undefined || object === undefined || subresource !== '') return;
+    if (resource === 'volumeattributesclasses' && !protectsAttributesClasses(isOn)) return;
     const { finalizers = [] } = object.metadata;
     if (!finalizers.includes(protection)) object.metadata.finalizers = [...finalizers, protection];
   },
-};
+});
+
+const protectsAttributesClasses = (isOn: Gates): boolean =>
+  (isOn.minor ?? DEFAULT_MINOR) >= 33 && isOn('VolumeAttributesClass');
 
 export const storageProtectionPlugin = describePlugin({
   name: 'StorageObjectInUseProtection',
   isDefault: true,
-  create: () => storageProtection,
+  create: ({ isFeatureOn }: Pick<PluginParts, 'isFeatureOn'>) => createStorageProtection(isFeatureOn),
 });

@@ -3,6 +3,7 @@ import type { ResourceOf } from '../../api/names.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../api/types/core/v1.ts';
 import type { PodGroup } from '../../api/types/scheduling/v1alpha2.ts';
+import type { VolumeAttributesClass } from '../../api/types/storage/v1beta1.ts';
 import { toObject } from '../../storage/object-reader.ts';
 import type { Entry } from '../../storage/store.ts';
 import type { Client } from '../../verbs/client/client.ts';
@@ -95,6 +96,40 @@ function usesClaim(pod: Pod, claim: PersistentVolumeClaim): boolean {
         `${pod.metadata.name}-${name}` === claim.metadata.name),
   );
 }
+
+const ATTRIBUTES_CLASSES: ResourceOf<VolumeAttributesClass> = {
+  group: 'storage.k8s.io',
+  resource: 'volumeattributesclasses',
+};
+const ATTRIBUTES_FINALIZER = 'kubernetes.io/vac-protection';
+
+/** Classes that no volume or claim has, is given or is losing (Kubernetes: pkg/controller/volume/vacprotection). */
+export const unusedAttributesClasses: DueRule<VolumeAttributesClass> = {
+  resource: ATTRIBUTES_CLASSES,
+  manager: 'volumeattributesclass-protection-controller',
+  mayBeDue: isEnding,
+  dueAt: (attributes) => (isHeldBy(attributes, ATTRIBUTES_FINALIZER) ? 0 : undefined),
+  act: async (entry, client) => {
+    if (await hasAttributes(entry.name, client)) return IN_USE_MS;
+    await release(ATTRIBUTES_CLASSES, entry, ATTRIBUTES_FINALIZER, client);
+    return undefined;
+  },
+};
+
+async function hasAttributes(name: string, client: Client): Promise<boolean> {
+  const text = Buffer.from(`AttributesClassName":${JSON.stringify(name)}`);
+  for (const resource of [CLAIMS, VOLUMES])
+    for (const entry of await client.entries(resource, {}, 'latest'))
+      if (entry.json.includes(text) && attributesOf(toObject(entry)).includes(name)) return true;
+  return false;
+}
+
+/** The classes that a claim or a volume names. Volumes have only the first. */
+const attributesOf = ({ spec, status }: PersistentVolumeClaim): (string | undefined)[] => [
+  spec?.volumeAttributesClassName,
+  status?.currentVolumeAttributesClassName,
+  status?.modifyVolumeStatus?.targetVolumeAttributesClassName,
+];
 
 const POD_GROUPS: ResourceOf<PodGroup> = { group: 'scheduling.k8s.io', resource: 'podgroups' };
 const GROUP_FINALIZER = 'scheduling.k8s.io/podgroup-protection';

@@ -60,7 +60,7 @@ function validate(
 }
 
 /** The bundles of a signer begin with its name, a `:` for the `/`: `example.com:my-signer:first`. */
-function checkBundleName(name: string, signer: string): readonly string[] {
+export function checkBundleName(name: string, signer: string): readonly string[] {
   if (signer === '') {
     return name.includes(':')
       ? ['ClusterTrustBundle without signer name must not have ":" in its name']

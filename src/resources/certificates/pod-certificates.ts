@@ -20,6 +20,13 @@ export function validateLifetime(at: FieldPath, seconds: number, signer: string)
   if (seconds < least || seconds > most) at.invalid(seconds, `must be in the range [${least}, ${most}]`);
 }
 
+function mustHaveDomain(at: FieldPath, key: string): void {
+  const reasons = checkQualifiedName(key);
+  if (key === '') at.required();
+  else if (reasons.length > 0) at.invalidFor(key, reasons);
+  else if (!key.includes('/')) at.invalid(key, 'must be a domain-prefixed key (such as "acme.io/foo")');
+}
+
 const MAX_ANNOTATIONS_BYTES = 256 * 1024;
 
 /** Annotations for a signer: their keys begin with a domain. */
@@ -29,8 +36,7 @@ export function mustBeUserAnnotations(
 ): void {
   let bytes = 0;
   for (const [key, value] of Object.entries(annotations)) {
-    at.invalidFor(key, checkQualifiedName(key.toLowerCase()));
-    if (!key.includes('/')) at.invalid(key, 'must be a domain-prefixed key (such as "acme.io/foo")');
+    mustHaveDomain(at, key.toLowerCase());
     bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
   }
   if (bytes > MAX_ANNOTATIONS_BYTES) at.tooLong(MAX_ANNOTATIONS_BYTES);

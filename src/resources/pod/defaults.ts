@@ -1,4 +1,5 @@
 import { defaultGates, type Gates } from '../../api/feature-gates.ts';
+import type { ObjectMeta } from '../../api/object-meta.ts';
 import type {
   Container,
   ContainerPort,
@@ -19,8 +20,10 @@ import { DEFAULT_MINOR } from '../../version.ts';
  */
 
 /** Sets defaults of pods beyond those of pod specs. Templates leave these to their pods. */
-export function defaultPod({ spec = {} }: Pod, isOn: Gates = defaultGates): void {
+export function defaultPod({ metadata, spec = {} }: Pod, isOn: Gates = defaultGates): void {
+  dropDeadAnnotations(metadata);
   defaultPodSpec(spec);
+  if ((spec.terminationGracePeriodSeconds ?? 0) < 0) spec.terminationGracePeriodSeconds = 1;
   spec.enableServiceLinks ??= true;
   // 1.33 leaves the default to the node agent.
   const statesPolicy = isOn('InPlacePodVerticalScaling') && (isOn.minor ?? DEFAULT_MINOR) < 33;
@@ -34,7 +37,17 @@ export function defaultPod({ spec = {} }: Pod, isOn: Gates = defaultGates): void
 
 /** The pod spec inside of `template`. */
 export function defaultPodTemplate({ template }: { readonly template?: PodTemplateSpec }): void {
+  dropDeadAnnotations(template?.metadata);
   if (template?.spec !== undefined) defaultPodSpec(template.spec);
+}
+
+/** Init containers were annotations before 1.6. An old node agent would run these instead of the spec's. */
+const DEAD_ANNOTATIONS = ['alpha', 'beta'].flatMap((stage) =>
+  ['init-containers', 'init-container-statuses'].map((name) => `pod.${stage}.kubernetes.io/${name}`),
+);
+
+function dropDeadAnnotations(metadata: ObjectMeta | undefined): void {
+  for (const name of DEAD_ANNOTATIONS) delete metadata?.annotations?.[name];
 }
 
 /** For pods and the templates of everything that makes pods. */

@@ -24,6 +24,7 @@ export const volumeattributesclasses = define<VolumeAttributesClass>({
     },
   ],
   storedVersion: 'v1beta1',
+  protection: 'kubernetes.io/vac-protection',
   table: {
     columns: [nameColumn(), column('DriverName'), column('Age')],
     cells: (attributes, now) => [

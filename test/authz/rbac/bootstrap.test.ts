@@ -18,6 +18,10 @@ const AUTO_UPDATE = 'rbac.authorization.kubernetes.io/autoupdate';
 
 type AggregatedRole = Parameters<typeof aggregatedRules>[0];
 
+const SINCE_32: readonly Minor[] = [32, 33, 34, 35, 36];
+const SIGN_BUNDLES = 'attest certificates.k8s.io/signers';
+const PATCH_DEFINITIONS = 'patch apiextensions.k8s.io/customresourcedefinitions/status';
+
 const DEFAULT_GATES = (gate: string): boolean => gate === 'StatefulSetAutoDeletePVC';
 const policy = bootstrapPolicy(DEFAULT_GATES);
 const rulesOf = (object: JsonObject): PolicyRule[] => (object.rules ?? []) as unknown as PolicyRule[];
@@ -73,7 +77,9 @@ describe('the default policy', () => {
     expect(versions('system:controller:device-taint-eviction-controller', 'pods')).toEqual([36]);
     // Rules for taints have a gate of their own since 1.35.
     expect(versions('system:controller:device-taint-eviction-controller', 'devicetaintrules')).toEqual([]);
-    expect(versions('system:aggregate-to-edit', 'pods/resize')).toEqual([33, 34, 35, 36]);
+    expect(versions('system:aggregate-to-edit', 'pods/resize')).toEqual([]);
+    expect(versions('system:aggregate-to-edit', 'endpoints')).toEqual([]);
+    expect(versions('system:aggregate-to-view', 'endpoints')).toEqual(MINORS);
     expect(
       versions('system:controller:volumeattributesclass-protection-controller', 'persistentvolumes'),
     ).toEqual([34, 35, 36]);
@@ -85,6 +91,68 @@ describe('the default policy', () => {
     const contexts = (minor: Minor): boolean =>
       withDevices(minor).some(({ resources = [] }) => resources?.includes('podschedulingcontexts'));
     expect([contexts(31), contexts(32)]).toEqual([true, false]);
+  });
+
+  test.each<[gates: 'default' | 'all', role: string, right: string, minors: readonly Minor[]]>([
+    ['default', 'system:aggregate-to-view', 'get events.k8s.io/events', [35, 36]],
+    ['default', 'system:aggregate-to-edit', 'update events.k8s.io/events', [35, 36]],
+    ['default', 'system:aggregate-to-edit', 'update core/events', MINORS],
+    ['default', 'system:node', 'create events.k8s.io/events', [35, 36]],
+    ['default', 'system:node', 'create core/events', MINORS],
+    ['default', 'system:monitoring', 'get core/nodes/metrics', [34, 35, 36]],
+    ['all', 'system:aggregate-to-view', 'get scheduling.k8s.io/podgroups/status', [36]],
+    ['all', 'system:aggregate-to-edit', 'create scheduling.k8s.io/workloads', [36]],
+    ['all', 'system:kube-scheduler', 'list scheduling.k8s.io/workloads', [35]],
+    ['all', 'system:kube-scheduler', 'get core/pods/finalizers', [31, 32, 33]],
+    ['all', 'system:kube-scheduler', 'update core/pods/finalizers', MINORS],
+    ['all', 'system:controller:podgroup-protection-controller', 'update scheduling.k8s.io/podgroups', [36]],
+    ['default', 'system:controller:podgroup-protection-controller', 'get core/pods', []],
+    ['all', 'system:controller:resource-claim-controller', 'patch scheduling.k8s.io/podgroups/status', [36]],
+    [
+      'all',
+      'system:controller:device-taint-eviction-controller',
+      'list resource.k8s.io/deviceclasses',
+      [33, 34, 35, 36],
+    ],
+    ['all', 'system:controller:kube-apiserver-serving-clustertrustbundle-publisher', SIGN_BUNDLES, SINCE_32],
+    [
+      'default',
+      'system:controller:pvc-protection-controller',
+      'update core/persistentvolumeclaims/status',
+      [36],
+    ],
+    ['default', 'system:controller:selinux-warning-controller', 'create core/configmaps', [36]],
+    ['default', 'system:controller:expand-controller', 'get core/secrets', [31]],
+    ['default', 'system:controller:expand-controller', 'get core/services', [31, 32, 33, 34, 35]],
+    ['default', 'system:controller:persistent-volume-binder', 'create core/endpoints', [31]],
+    ['default', 'system:controller:persistent-volume-binder', 'get core/services', [31, 32, 33, 34, 35]],
+    ['default', 'system:controller:persistent-volume-binder', 'get core/nodes', [31]],
+    ['default', 'system:controller:namespace-controller', 'watch */*', SINCE_32],
+    ['all', 'system:controller:storage-version-migrator-controller', 'watch */*', [32, 33, 34]],
+    ['all', 'system:controller:storage-version-migrator-controller', PATCH_DEFINITIONS, [36]],
+  ])('with %s gates, %s may %s where its version says so', (gates, role, right, minors) => {
+    const [verb = '', path = ''] = right.split(' ');
+    const [group = '', ...names] = path.split('/');
+    const on = gates === 'all' ? ['AllAlpha=true', 'AllBeta=true'] : [];
+    const grants = (minor: Minor): boolean => {
+      const { clusterRoles } = bootstrapPolicy(parseFeatureGates(on, '--feature-gates', minor).isEnabled);
+      return (clusterRoles.find(({ metadata }) => metadata.name === role)?.rules ?? []).some(
+        ({ verbs, apiGroups, resources }) =>
+          verbs?.includes(verb) === true &&
+          apiGroups?.includes(group === 'core' ? '' : group) === true &&
+          resources?.includes(names.join('/')) === true,
+      );
+    };
+    expect(MINORS.filter(grants)).toEqual(minors);
+  });
+
+  test('a leader is elected with leases alone since 1.35', () => {
+    const resources = (minor: Minor): string[] =>
+      bootstrapPolicy(parseFeatureGates([], '--feature-gates', minor).isEnabled)
+        .roles.filter(({ metadata }) => metadata.name === 'system::leader-locking-kube-scheduler')
+        .flatMap(({ rules }) => (rules ?? []).flatMap((rule) => rule.resources ?? []));
+    expect(resources(34)).toEqual(['configmaps', 'configmaps', 'leases', 'leasecandidates']);
+    expect(resources(35)).toEqual(['leases', 'leasecandidates']);
   });
 
   test('controllers may watch what they list since their lists are streamed', () => {
@@ -103,7 +171,7 @@ describe('the default policy', () => {
           return listed.filter((resource) => !watched(resource)).map((name) => `${metadata.name} ${name}`);
         });
     expect(unwatched(31)).toContain('system:controller:namespace-controller *');
-    expect(unwatched(35)).toEqual([]);
+    expect(unwatched(32)).toEqual([]);
   });
 
   test('has objects as Kubernetes writes them', () => {

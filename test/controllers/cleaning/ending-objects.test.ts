@@ -2,10 +2,12 @@ import { expect, test } from 'vitest';
 import type { ApiObject } from '../../../src/api/object-meta.ts';
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../../src/api/types/core/v1.ts';
 import type { PodGroup } from '../../../src/api/types/scheduling/v1alpha2.ts';
+import type { VolumeAttributesClass } from '../../../src/api/types/storage/v1beta1.ts';
 import type { DueRule } from '../../../src/controllers/cleaning/due-objects.ts';
 import {
   podsOfLostNodes,
   unboundVolumes,
+  unusedAttributesClasses,
   unusedClaims,
   unusedPodGroups,
 } from '../../../src/controllers/cleaning/ending-objects.ts';
@@ -14,15 +16,20 @@ import { persistentvolumes } from '../../../src/resources/core/persistent-volume
 import { persistentvolumeclaims } from '../../../src/resources/core/persistent-volume-claim/definition.ts';
 import { pods } from '../../../src/resources/pod/definition.ts';
 import { podgroups } from '../../../src/resources/scheduling/pod-group.ts';
+import { volumeattributesclasses } from '../../../src/resources/storage/volume-attributes-class.ts';
 import { createTestClient } from '../../kit/client.ts';
 
 const AT = '2026-02-02T00:00:00Z';
 
-const groupOf = (resource: string): string => (resource === 'podgroups' ? 'scheduling.k8s.io' : '');
+const GROUPS: Readonly<Record<string, string>> = {
+  podgroups: 'scheduling.k8s.io',
+  volumeattributesclasses: 'storage.k8s.io',
+};
+const groupOf = (resource: string): string => GROUPS[resource] ?? '';
 
 function begin() {
   const { client, store } = createTestClient({
-    definitions: [nodes, persistentvolumes, persistentvolumeclaims, podgroups, pods],
+    definitions: [nodes, persistentvolumes, persistentvolumeclaims, podgroups, pods, volumeattributesclasses],
     minor: 36,
   });
   return {
@@ -92,6 +99,46 @@ test('a group of pods that is deleted goes once no running pod names it', async 
   put('pods', { ...member, status: { phase: 'Succeeded' } });
   expect(await act(unusedPodGroups)).toEqual({ againMs: undefined, writes: ['delete a'] });
   expect(await isThere('podgroups')).toBe(false);
+});
+
+test.each([
+  ['persistentvolumeclaims', { ...claim(), spec: { ...claim().spec, volumeAttributesClassName: 'a' } }],
+  ['persistentvolumeclaims', { ...claim(), status: { currentVolumeAttributesClassName: 'a' } }],
+  [
+    'persistentvolumeclaims',
+    {
+      ...claim(),
+      status: { modifyVolumeStatus: { targetVolumeAttributesClassName: 'a', status: 'Pending' } },
+    },
+  ],
+  [
+    'persistentvolumes',
+    {
+      kind: 'PersistentVolume',
+      apiVersion: 'v1',
+      metadata: { name: 'v' },
+      spec: { volumeAttributesClassName: 'a' },
+    },
+  ],
+])('a class of attributes that is deleted goes once no %s names it: %j', async (resource, user) => {
+  const attributes = {
+    kind: 'VolumeAttributesClass',
+    apiVersion: 'storage.k8s.io/v1',
+    metadata: ending({ namespace: '', finalizers: ['kubernetes.io/vac-protection'] }),
+    driverName: 'example.com',
+    parameters: { iops: '1' },
+  } as VolumeAttributesClass;
+  const { put, act, isThere } = begin();
+  put('volumeattributesclasses', attributes);
+  expect(unusedAttributesClasses.dueAt(attributes)).toBe(0);
+  put(resource, user);
+  expect(await act(unusedAttributesClasses)).toEqual({ againMs: 5000, writes: [] });
+  put(
+    resource,
+    JSON.parse(JSON.stringify(user).replaceAll('AttributesClassName":"a"', 'AttributesClassName":"b"')),
+  );
+  expect(await act(unusedAttributesClasses)).toEqual({ againMs: undefined, writes: ['delete a'] });
+  expect(await isThere('volumeattributesclasses')).toBe(false);
 });
 
 test('a claim stays while a pod on a node uses it, and is looked at again', async () => {

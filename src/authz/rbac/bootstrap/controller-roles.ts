@@ -15,8 +15,11 @@ const controller = (name: string, rules: readonly RuleData[], gated: Gated = {})
   ...gated,
 });
 
-/** Informers stream their lists, for which they need the right to watch. */
-const STREAMED = { since: 35 } as const;
+/** Since 1.32, the lists of these rules are streamed, for which a controller needs the right to watch. */
+const streamed = (verbs: string, groups: string, resources: string): RuleData[] => [
+  allow(verbs, groups, resources, { until: 32 }),
+  allow(`${verbs} watch`, groups, resources, { since: 32 }),
+];
 
 const ALL = 'create delete get list patch update watch';
 
@@ -26,8 +29,7 @@ const WORKLOADS: readonly ControllerData[] = [
     allow(ALL, 'batch', 'jobs'),
     allow('update', 'batch', 'cronjobs/status'),
     allow('update', 'batch', 'cronjobs/finalizers'),
-    allow('list delete', 'core', 'pods'),
-    allow('watch', 'core', 'pods', STREAMED),
+    ...streamed('list delete', 'core', 'pods'),
     EVENTS,
   ]),
   controller('daemon-set-controller', [
@@ -63,13 +65,10 @@ const WORKLOADS: readonly ControllerData[] = [
     allow(READ, 'autoscaling', 'horizontalpodautoscalers'),
     allow('update', 'autoscaling', 'horizontalpodautoscalers/status'),
     allow('get update', '*', '*/scale'),
-    allow('list', 'core', 'pods'),
-    allow('list', 'metrics.k8s.io', 'pods'),
-    allow('get list', 'custom.metrics.k8s.io', '*'),
-    allow('get list', 'external.metrics.k8s.io', '*'),
-    allow('watch', 'core', 'pods', STREAMED),
-    allow('watch', 'metrics.k8s.io', 'pods', STREAMED),
-    allow('watch', 'custom.metrics.k8s.io external.metrics.k8s.io', '*', STREAMED),
+    ...streamed('list', 'core', 'pods'),
+    ...streamed('list', 'metrics.k8s.io', 'pods'),
+    ...streamed('get list', 'custom.metrics.k8s.io', '*'),
+    ...streamed('get list', 'external.metrics.k8s.io', '*'),
     EVENTS,
   ]),
   controller('job-controller', [
@@ -107,13 +106,17 @@ const WORKLOADS: readonly ControllerData[] = [
     allow('update', 'core', 'pods/finalizers', { gate: 'StatefulSetAutoDeletePVC' }),
   ]),
   controller('ttl-after-finished-controller', [allow(`${READ} delete`, 'batch', 'jobs'), EVENTS]),
+  controller(
+    'podgroup-protection-controller',
+    [allow(`${READ} update`, 'scheduling.k8s.io', 'podgroups'), allow(READ, 'core', 'pods')],
+    { gate: 'GenericWorkload', since: 36 },
+  ),
 ];
 
 const NETWORK: readonly ControllerData[] = [
   controller('endpoint-controller', [
     allow(READ, 'core', 'pods services'),
-    allow('get list create update delete', 'core', 'endpoints'),
-    allow('watch', 'core', 'endpoints', STREAMED),
+    ...streamed('get list create update delete', 'core', 'endpoints'),
     allow('create', 'core', 'endpoints/restricted'),
     EVENTS,
   ]),
@@ -121,16 +124,14 @@ const NETWORK: readonly ControllerData[] = [
     allow(READ, 'core', 'nodes pods services'),
     // Owning a slice with blockOwnerDeletion needs the right to set the owner's finalizers.
     allow('update', 'core', 'services/finalizers'),
-    allow('get list create update delete', 'discovery.k8s.io', 'endpointslices'),
-    allow('watch', 'discovery.k8s.io', 'endpointslices', STREAMED),
+    ...streamed('get list create update delete', 'discovery.k8s.io', 'endpointslices'),
     EVENTS,
   ]),
   controller('endpointslicemirroring-controller', [
     allow(READ, 'core', 'endpoints services'),
     allow('update', 'core', 'services/finalizers'),
     allow('update', 'core', 'endpoints/finalizers'),
-    allow('get list create update delete', 'discovery.k8s.io', 'endpointslices'),
-    allow('watch', 'discovery.k8s.io', 'endpointslices', STREAMED),
+    ...streamed('get list create update delete', 'discovery.k8s.io', 'endpointslices'),
     EVENTS,
   ]),
   controller('route-controller', [
@@ -172,10 +173,11 @@ const STORAGE: readonly ControllerData[] = [
     allow(`${READ} update patch`, 'core', 'persistentvolumes'),
     allow('update patch', 'core', 'persistentvolumeclaims/status'),
     allow(READ, 'core', 'persistentvolumeclaims'),
-    allow(READ, 'storage.k8s.io', 'storageclasses'),
-    allow('get', 'core', 'endpoints services'),
-    allow('get', 'core', 'secrets'),
+    allow(READ, 'storage.k8s.io', 'storageclasses', { until: 32 }),
+    allow('get', 'core', 'endpoints services', { until: 32 }),
+    allow('get', 'core', 'secrets', { until: 32 }),
     EVENTS,
+    allow('get', 'core', 'services', { since: 32, until: 36 }),
   ]),
   controller('ephemeral-volume-controller', [
     allow(READ, 'core', 'pods'),
@@ -190,17 +192,19 @@ const STORAGE: readonly ControllerData[] = [
     allow('update', 'core', 'persistentvolumeclaims/status'),
     allow(`${READ} create delete`, 'core', 'pods'),
     allow(READ, 'storage.k8s.io', 'storageclasses'),
-    allow('get create update delete', 'core', 'endpoints'),
-    allow('get create delete', 'core', 'services'),
-    allow('get', 'core', 'secrets'),
-    allow('get list', 'core', 'nodes'),
-    allow('watch', 'core', 'nodes', STREAMED),
+    allow('get create update delete', 'core', 'endpoints', { until: 32 }),
+    allow('get create delete', 'core', 'services', { until: 32 }),
+    allow('get', 'core', 'services', { since: 32, until: 36 }),
+    allow('get', 'core', 'secrets', { until: 32 }),
+    allow('get list', 'core', 'nodes', { until: 32 }),
+    allow('list watch', 'core', 'nodes', { since: 32 }),
     allow('watch', 'core', 'events'),
     EVENTS,
   ]),
   controller('pv-protection-controller', [allow(`${READ} update`, 'core', 'persistentvolumes'), EVENTS]),
   controller('pvc-protection-controller', [
     allow(`${READ} update`, 'core', 'persistentvolumeclaims'),
+    allow('update', 'core', 'persistentvolumeclaims/status', { since: 36 }),
     allow(READ, 'core', 'pods'),
     EVENTS,
   ]),
@@ -214,6 +218,8 @@ const STORAGE: readonly ControllerData[] = [
       allow('update patch', 'resource.k8s.io', 'resourceclaims resourceclaims/status'),
       allow('update patch', 'core', 'pods/status'),
       EVENTS,
+      allow(READ, 'scheduling.k8s.io', 'podgroups', { gate: 'DRAWorkloadResourceClaims' }),
+      allow('patch update', 'scheduling.k8s.io', 'podgroups/status', { gate: 'DRAWorkloadResourceClaims' }),
       allow('patch update', 'resource.k8s.io', 'resourceclaims/binding', {
         ...{ gate: 'DRAResourceClaimGranularStatusAuthorization', since: 36 },
       }),
@@ -227,7 +233,8 @@ const STORAGE: readonly ControllerData[] = [
       allow('update patch', 'core', 'pods/status'),
       allow(READ, 'resource.k8s.io', 'resourceclaims'),
       allow(READ, 'resource.k8s.io', 'resourceslices'),
-      allow(READ, 'resource.k8s.io', 'deviceclasses devicetaintrules', { until: 35 }),
+      allow(READ, 'resource.k8s.io', 'deviceclasses'),
+      allow(READ, 'resource.k8s.io', 'devicetaintrules', { until: 35 }),
       allow(READ, 'resource.k8s.io', 'devicetaintrules', { gate: 'DRADeviceTaintRules' }),
       allow('update patch', 'resource.k8s.io', 'devicetaintrules/status', { gate: 'DRADeviceTaintRules' }),
       EVENTS,
@@ -242,6 +249,8 @@ const STORAGE: readonly ControllerData[] = [
       allow(READ, 'core', 'persistentvolumeclaims'),
       allow(READ, 'core', 'pods'),
       allow(READ, 'storage.k8s.io', 'csidrivers'),
+      allow('create', 'core', 'configmaps', { since: 36 }),
+      allow('patch', 'core', 'configmaps', { names: 'selinux-conflicts', since: 36 }),
     ],
     { gate: 'SELinuxChangePolicy', since: 32 },
   ),
@@ -292,22 +301,18 @@ const CLUSTER: readonly ControllerData[] = [
   controller('namespace-controller', [
     allow(`${READ} delete`, 'core', 'namespaces'),
     allow('update', 'core', 'namespaces/finalize namespaces/status'),
-    allow('get list delete deletecollection', '*', '*'),
-    allow('watch', '*', '*', STREAMED),
+    ...streamed('get list delete deletecollection', '*', '*'),
   ]),
   controller('node-controller', [
-    allow('get list update delete patch', 'core', 'nodes'),
-    allow('watch', 'core', 'nodes', STREAMED),
+    ...streamed('get list update delete patch', 'core', 'nodes'),
     allow('patch update', 'core', 'nodes/status'),
     allow('patch update', 'core', 'pods/status'),
-    allow('list get delete', 'core', 'pods'),
-    allow('watch', 'core', 'pods', STREAMED),
+    ...streamed('list get delete', 'core', 'pods'),
     EVENTS,
   ]),
   controller('pod-garbage-collector', [
     allow('list watch delete', 'core', 'pods'),
-    allow('get list', 'core', 'nodes'),
-    allow('watch', 'core', 'nodes', STREAMED),
+    ...streamed('get list', 'core', 'nodes'),
     allow('patch', 'core', 'pods/status'),
   ]),
   controller('resourcequota-controller', [
@@ -336,7 +341,9 @@ const CLUSTER: readonly ControllerData[] = [
     'storage-version-migrator-controller',
     [
       allow('list create patch', '*', '*'),
-      allow('watch', '*', '*', STREAMED),
+      allow('watch', '*', '*', { since: 32, until: 35 }),
+      allow('get', 'apiextensions.k8s.io', 'customresourcedefinitions', { since: 36 }),
+      allow('patch', 'apiextensions.k8s.io', 'customresourcedefinitions/status', { since: 36 }),
       allow('update', 'storagemigration.k8s.io', 'storageversionmigrations/status'),
     ],
     { gate: 'StorageVersionMigrator' },
@@ -348,7 +355,7 @@ const CLUSTER: readonly ControllerData[] = [
       allow('create update delete list watch', 'certificates.k8s.io', 'clustertrustbundles'),
       EVENTS,
     ],
-    { gate: 'ClusterTrustBundle', since: 33 },
+    { gate: 'ClusterTrustBundle', since: 32 },
   ),
   controller(
     'podcertificaterequestcleaner',

@@ -12,6 +12,16 @@ import {
 /** ClusterRoles for people: everything, discovery alone, and three levels of rights in a namespace. */
 
 const DEVICES = { gate: 'DynamicResourceAllocation', since: 33 } as const;
+const GROUPS = { gate: 'GenericWorkload', since: 36 } as const;
+
+/** Not endpoints: their writers could send a load balancer to addresses of other namespaces (CVE-2021-25740). */
+const EDITABLE =
+  'configmaps persistentvolumeclaims replicationcontrollers replicationcontrollers/scale secrets serviceaccounts ' +
+  'services services/proxy';
+
+const SHOWN =
+  'bindings limitranges namespaces/status pods/log pods/status replicationcontrollers/status resourcequotas ' +
+  'resourcequotas/status';
 
 const EDIT: readonly RuleData[] = [
   // Reading these gives power over others, so viewers may not.
@@ -19,14 +29,10 @@ const EDIT: readonly RuleData[] = [
   allow('impersonate', 'core', 'serviceaccounts'),
   allow(WRITE, 'core', 'pods pods/attach pods/exec pods/portforward pods/proxy'),
   allow('create', 'core', 'pods/eviction'),
-  allow('patch update', 'core', 'pods/resize', { gate: 'InPlacePodVerticalScaling', since: 32 }),
-  allow(
-    WRITE,
-    'core',
-    'configmaps endpoints events persistentvolumeclaims replicationcontrollers replicationcontrollers/scale ' +
-      'secrets serviceaccounts services services/proxy',
-  ),
+  allow(WRITE, 'core', `${EDITABLE} events`, { until: 35 }),
+  allow(WRITE, 'core', EDITABLE, { since: 35 }),
   allow('create', 'core', 'serviceaccounts/token'),
+  allow(WRITE, 'core events.k8s.io', 'events', { since: 35 }),
   allow(
     WRITE,
     'apps',
@@ -44,6 +50,7 @@ const EDIT: readonly RuleData[] = [
   allow(WRITE, 'networking.k8s.io', 'ingresses networkpolicies'),
   allow(READ_WRITE, 'coordination.k8s.io', 'leases'),
   allow(WRITE, 'resource.k8s.io', 'resourceclaims resourceclaimtemplates', DEVICES),
+  allow(WRITE, 'scheduling.k8s.io', 'podgroups workloads', GROUPS),
 ];
 
 const VIEW: readonly RuleData[] = [
@@ -53,14 +60,11 @@ const VIEW: readonly RuleData[] = [
     'configmaps endpoints persistentvolumeclaims persistentvolumeclaims/status pods replicationcontrollers ' +
       'replicationcontrollers/scale serviceaccounts services services/status',
   ),
-  allow(
-    READ,
-    'core',
-    'bindings events limitranges namespaces/status pods/log pods/status replicationcontrollers/status ' +
-      'resourcequotas resourcequotas/status',
-  ),
+  allow(READ, 'core', `${SHOWN} events`, { until: 35 }),
+  allow(READ, 'core', SHOWN, { since: 35 }),
   // Bound in a namespace, this means the namespace itself.
   allow(READ, 'core', 'namespaces'),
+  allow(READ, 'core events.k8s.io', 'events', { since: 35 }),
   allow(READ, 'discovery.k8s.io', 'endpointslices'),
   allow(
     READ,
@@ -79,6 +83,7 @@ const VIEW: readonly RuleData[] = [
   allow(READ, 'policy', 'poddisruptionbudgets poddisruptionbudgets/status'),
   allow(READ, 'networking.k8s.io', 'ingresses ingresses/status networkpolicies'),
   allow(READ, 'resource.k8s.io', 'resourceclaims resourceclaims/status resourceclaimtemplates', DEVICES),
+  allow(READ, 'scheduling.k8s.io', 'podgroups podgroups/status workloads', GROUPS),
 ];
 
 export const USER_ROLES: readonly RoleData[] = [
@@ -91,7 +96,7 @@ export const USER_ROLES: readonly RoleData[] = [
   ]),
   clusterRole('system:monitoring', [
     allowPaths('get', '/healthz /healthz/* /livez /livez/* /metrics /metrics/slis /readyz /readyz/*'),
-    allow('get', 'core', 'nodes/metrics', { since: 35 }),
+    allow('get', 'core', 'nodes/metrics', { since: 34 }),
     allowPaths('get', '/flagz', { gate: 'ComponentFlagz', since: 32 }),
     allowPaths('get', '/statusz', { gate: 'ComponentStatusz', since: 32 }),
   ]),

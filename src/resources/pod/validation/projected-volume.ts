@@ -9,6 +9,7 @@ import type {
 } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { mustBeSignerName } from '../../certificates/certificate-signing-request.ts';
+import { checkBundleName } from '../../certificates/cluster-trust-bundle.ts';
 import { lifetimeBounds, mustBeUserAnnotations } from '../../certificates/pod-certificates.ts';
 import { mustBeLabelSelector } from '../../rules/labels.ts';
 import { mustBeOneOf } from '../../rules/name-rules.ts';
@@ -54,14 +55,14 @@ export function validateProjected(at: FieldPath, { defaultMode, sources }: Proje
     validateProjection(path, source, at);
     for (const files of filesOf(source)) refuseTakenPaths(at, files, taken);
     if (source.podCertificate !== undefined)
-      refuseTakenCertificatePaths(path.field('podCertificate'), source.podCertificate, taken);
+      validatePodCertificate(path.field('podCertificate'), source.podCertificate, { volume: at, taken });
     if (KINDS.filter((kind) => source[kind] !== undefined).length > 1)
       path.forbidden('may not specify more than 1 volume type per source');
   }
 }
 
 function validateProjection(at: FieldPath, source: VolumeProjection, volume: FieldPath): void {
-  const { downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate } = source;
+  const { downwardAPI, serviceAccountToken, clusterTrustBundle } = source;
   for (const kind of ['secret', 'configMap'] as const) {
     const keyed = source[kind];
     if (keyed === undefined) continue;
@@ -73,41 +74,35 @@ function validateProjection(at: FieldPath, source: VolumeProjection, volume: Fie
     validateToken(at.field('serviceAccountToken'), serviceAccountToken, volume);
   if (clusterTrustBundle !== undefined)
     validateTrustBundle(at.field('clusterTrustBundle'), clusterTrustBundle);
-  if (podCertificate !== undefined) validatePodCertificate(at.field('podCertificate'), podCertificate);
 }
 
 const KEY_TYPES = ['RSA3072', 'RSA4096', 'ECDSAP256', 'ECDSAP384', 'ECDSAP521', 'ED25519'];
 const CERTIFICATE_PATHS = ['credentialBundlePath', 'keyPath', 'certificateChainPath'] as const;
 
-function validatePodCertificate(at: FieldPath, source: PodCertificateProjection): void {
-  const { signerName = '', keyType = '', maxExpirationSeconds: seconds, userAnnotations } = source;
-  mustBeOneOf(at.field('keyType'), keyType, KEY_TYPES);
-  mustBeSignerName(at.field('signerName'), signerName);
-  const [least, most] = lifetimeBounds(signerName);
-  if (seconds !== undefined && (seconds < least || seconds > most))
-    at.field('maxExpirationSeconds').invalid(
-      seconds,
-      `if provided, maxExpirationSeconds must be >= ${least} and <= ${most}`,
-    );
-  const given = CERTIFICATE_PATHS.filter((field) => (source[field] ?? '') !== '');
-  for (const field of given) mustBeUnreserved(at.field(field), source[field] ?? '');
-  if (given.length === 0)
-    at.required('specify at least one of credentialBundlePath, keyPath, and certificateChainPath');
-  mustBeUserAnnotations(at.field('userAnnotations'), userAnnotations);
-}
-
-/** The files of a certificate, which have paths of their own in messages. `at` is the certificate. */
-function refuseTakenCertificatePaths(
+function validatePodCertificate(
   at: FieldPath,
   source: PodCertificateProjection,
-  taken: Set<string>,
+  { volume, taken }: { readonly volume: FieldPath; readonly taken: Set<string> },
 ): void {
-  for (const field of CERTIFICATE_PATHS) {
+  const { signerName = '', keyType = '', maxExpirationSeconds: seconds, userAnnotations } = source;
+  mustBeSignerName(at.field('signerName'), signerName);
+  mustBeUserAnnotations(at.field('userAnnotations'), userAnnotations);
+  mustBeOneOf(at.field('keyType'), keyType, KEY_TYPES);
+  if (seconds !== undefined) mustBeLifetime(at.field('maxExpirationSeconds'), seconds, signerName);
+  const given = CERTIFICATE_PATHS.filter((field) => (source[field] ?? '') !== '');
+  for (const field of given) {
     const path = source[field] ?? '';
-    if (path === '') continue;
-    if (taken.has(path)) at.field(field).invalid(path, 'conflicting duplicate paths');
-    taken.add(path);
+    mustBeUnreserved(at.field(field), path);
+    refuseTakenPaths(volume, { paths: [path] }, taken);
   }
+  if (given.length === 0)
+    at.required('specify at least one of credentialBundlePath, keyPath, and certificateChainPath');
+}
+
+function mustBeLifetime(at: FieldPath, seconds: number, signer: string): void {
+  const [least, most] = lifetimeBounds(signer);
+  if (seconds < least) at.invalid(seconds, `if provided, maxExpirationSeconds must be >= ${least}`);
+  if (seconds > most) at.invalid(seconds, `if provided, maxExpirationSeconds must be <= ${most}`);
 }
 
 const MIN_TOKEN_SECONDS = 600;
@@ -125,25 +120,39 @@ function validateToken(at: FieldPath, token: ServiceAccountTokenProjection, volu
 
 function validateTrustBundle(at: FieldPath, source: ClusterTrustBundleProjection): void {
   validateBundleChoice(at, source);
+  if ((source.path ?? '') === '') at.field('path').required();
   mustBeUnreserved(at.field('path'), source.path ?? '');
 }
 
 /** One bundle by its name, or all of a signer that labels select. */
 function validateBundleChoice(at: FieldPath, source: ClusterTrustBundleProjection): void {
-  const { name, signerName, labelSelector } = source;
+  const { name, signerName, labelSelector, optional = null, path = '' } = source;
   if (name !== undefined && signerName !== undefined)
-    at.invalid(source, 'only one of name and signerName may be used');
+    at.invalid(
+      {
+        ...{ Name: name, SignerName: signerName, LabelSelector: labelSelector ?? null },
+        ...{ Optional: optional, Path: path },
+      },
+      'only one of name and signerName may be used',
+    );
   else if (name === undefined && signerName === undefined)
     at.required('either name or signerName must be specified');
   else if (name === undefined) {
     if (signerName === '') at.field('signerName').required('must be a valid signer name');
+    mustBeSignerName(at.field('signerName'), signerName ?? '');
     mustBeLabelSelector(at.field('labelSelector'), labelSelector);
   } else {
     if (name === '') at.field('name').required('must be a valid object name');
+    for (const why of checkBundleName(name, signerIn(name)))
+      at.field('name').invalid(name, `not a valid clustertrustbundlename: ${why}`);
     if (labelSelector !== undefined)
       at.field('labelSelector').invalid(labelSelector, 'labelSelector must be unset if name is specified');
   }
 }
+
+/** `example.com:foo:v1` is a bundle of the signer `example.com/foo`. */
+const signerIn = (name: string): string =>
+  name.slice(0, Math.max(0, name.lastIndexOf(':'))).replaceAll(':', '/');
 
 interface Files {
   readonly name?: string;
@@ -159,8 +168,7 @@ function filesOf({ secret, configMap, downwardAPI, clusterTrustBundle }: VolumeP
     files.push('name' in source && source.name !== undefined ? { name: source.name, paths } : { paths });
   }
   if (clusterTrustBundle !== undefined) {
-    const { name = '', path } = clusterTrustBundle;
-    files.push({ name, paths: [path] });
+    files.push({ paths: [clusterTrustBundle.path] });
   }
   return files;
 }
