@@ -117,17 +117,20 @@ class Discovery {
     const { gitVersion } = options.version;
     const { issuer = false, logs = false } = options.published ?? {};
     const pages = { issuer, logs, versionFields: Object.keys(this.#version) };
-    this.#openApi = new OpenApi({ ...options, remote, gitVersion, pages });
+    const itemDefaults = Number(options.version.minor) < 36;
+    this.#openApi = new OpenApi({ ...options, remote, gitVersion, pages, itemDefaults });
   }
 
   get #version(): JsonObject {
+    const { platform, ...version } = this.#options.version;
     return {
-      ...this.#options.version,
+      ...version,
       gitCommit: '',
       gitTreeState: 'clean',
       buildDate: '1970-01-01T00:00:00Z',
       goVersion: `node${process.versions.node}`,
       compiler: 'v8',
+      platform,
     };
   }
 
