@@ -73,7 +73,17 @@ describe('the default policy', () => {
     expect(versions('system:controller:device-taint-eviction-controller', 'pods')).toEqual([36]);
     // Rules for taints have a gate of their own since 1.35.
     expect(versions('system:controller:device-taint-eviction-controller', 'devicetaintrules')).toEqual([]);
-    expect(versions('system:aggregate-to-edit', 'pods/resize')).toEqual([33, 34, 35, 36]);
+    expect(versions('system:aggregate-to-edit', 'pods/resize')).toEqual([]);
+    expect(versions('system:aggregate-to-edit', 'endpoints')).toEqual([]);
+    expect(versions('system:monitoring', 'nodes/metrics')).toEqual([34, 35, 36]);
+    expect(versions('system:controller:selinux-warning-controller', 'configmaps')).toEqual([36]);
+    expect(versions('system:controller:pvc-protection-controller', 'persistentvolumeclaims/status')).toEqual([
+      36,
+    ]);
+    expect(versions('system:controller:device-taint-eviction-controller', 'deviceclasses')).toEqual([36]);
+    expect(versions('system:controller:expand-controller', 'secrets')).toEqual([31]);
+    expect(versions('system:controller:expand-controller', 'services')).toEqual([31, 32, 33, 34, 35]);
+    expect(versions('system:controller:persistent-volume-binder', 'endpoints')).toEqual([31]);
     expect(
       versions('system:controller:volumeattributesclass-protection-controller', 'persistentvolumes'),
     ).toEqual([34, 35, 36]);
@@ -85,6 +95,15 @@ describe('the default policy', () => {
     const contexts = (minor: Minor): boolean =>
       withDevices(minor).some(({ resources = [] }) => resources?.includes('podschedulingcontexts'));
     expect([contexts(31), contexts(32)]).toEqual([true, false]);
+  });
+
+  test('events are of both groups for users and nodes since 1.35', () => {
+    const groupsOf = (minor: Minor, role: string): unknown =>
+      bootstrapPolicy(parseFeatureGates([], '--feature-gates', minor).isEnabled)
+        .clusterRoles.find(({ metadata }) => metadata.name === role)
+        ?.rules?.find(({ resources = [] }) => resources?.includes('events'))?.apiGroups;
+    for (const role of ['system:aggregate-to-view', 'system:aggregate-to-edit', 'system:node'])
+      expect([groupsOf(34, role), groupsOf(35, role)]).toEqual([[''], ['', 'events.k8s.io']]);
   });
 
   test('controllers may watch what they list since their lists are streamed', () => {
@@ -103,7 +122,7 @@ describe('the default policy', () => {
           return listed.filter((resource) => !watched(resource)).map((name) => `${metadata.name} ${name}`);
         });
     expect(unwatched(31)).toContain('system:controller:namespace-controller *');
-    expect(unwatched(35)).toEqual([]);
+    expect([unwatched(32), unwatched(35)]).toEqual([[], []]);
   });
 
   test('has objects as Kubernetes writes them', () => {

@@ -134,8 +134,8 @@ const PUBLIC = 'kube-public';
 
 const leaderLocking = (component: string): RoleData =>
   role(SYSTEM, `system::leader-locking-${component}`, [
-    allow('watch', 'core', 'configmaps'),
-    allow('get update', 'core', 'configmaps', { names: component }),
+    allow('watch', 'core', 'configmaps', { until: 35 }),
+    allow('get update', 'core', 'configmaps', { names: component, until: 35 }),
     allow(`${READ} create update`, 'coordination.k8s.io', 'leases'),
     allow(`${READ} create update`, 'coordination.k8s.io', 'leasecandidates'),
   ]);

@@ -15,8 +15,11 @@ const controller = (name: string, rules: readonly RuleData[], gated: Gated = {})
   ...gated,
 });
 
-/** Informers stream their lists, for which they need the right to watch. */
-const STREAMED = { since: 35 } as const;
+/** Informers stream their lists since Kubernetes 1.32, for which they need the right to watch. */
+const streamed = (verbs: string, groups: string, resources: string): RuleData[] => [
+  allow(verbs, groups, resources, { until: 32 }),
+  allow(`${verbs} watch`, groups, resources, { since: 32 }),
+];
 
 const ALL = 'create delete get list patch update watch';
 
@@ -26,8 +29,7 @@ const WORKLOADS: readonly ControllerData[] = [
     allow(ALL, 'batch', 'jobs'),
     allow('update', 'batch', 'cronjobs/status'),
     allow('update', 'batch', 'cronjobs/finalizers'),
-    allow('list delete', 'core', 'pods'),
-    allow('watch', 'core', 'pods', STREAMED),
+    ...streamed('list delete', 'core', 'pods'),
     EVENTS,
   ]),
   controller('daemon-set-controller', [
@@ -63,13 +65,10 @@ const WORKLOADS: readonly ControllerData[] = [
     allow(READ, 'autoscaling', 'horizontalpodautoscalers'),
     allow('update', 'autoscaling', 'horizontalpodautoscalers/status'),
     allow('get update', '*', '*/scale'),
-    allow('list', 'core', 'pods'),
-    allow('list', 'metrics.k8s.io', 'pods'),
-    allow('get list', 'custom.metrics.k8s.io', '*'),
-    allow('get list', 'external.metrics.k8s.io', '*'),
-    allow('watch', 'core', 'pods', STREAMED),
-    allow('watch', 'metrics.k8s.io', 'pods', STREAMED),
-    allow('watch', 'custom.metrics.k8s.io external.metrics.k8s.io', '*', STREAMED),
+    ...streamed('list', 'core', 'pods'),
+    ...streamed('list', 'metrics.k8s.io', 'pods'),
+    ...streamed('get list', 'custom.metrics.k8s.io', '*'),
+    ...streamed('get list', 'external.metrics.k8s.io', '*'),
     EVENTS,
   ]),
   controller('job-controller', [
@@ -102,9 +101,11 @@ const WORKLOADS: readonly ControllerData[] = [
     allow('get create delete update patch', 'core', 'pods'),
     allow(ALL, 'apps', 'controllerrevisions'),
     allow('get create list watch', 'core', 'persistentvolumeclaims'),
+    allow('update delete', 'core', 'persistentvolumeclaims', { since: 35 }),
+    allow('update', 'core', 'pods/finalizers', { since: 35 }),
     EVENTS,
-    allow('update delete', 'core', 'persistentvolumeclaims', { gate: 'StatefulSetAutoDeletePVC' }),
-    allow('update', 'core', 'pods/finalizers', { gate: 'StatefulSetAutoDeletePVC' }),
+    allow('update delete', 'core', 'persistentvolumeclaims', { gate: 'StatefulSetAutoDeletePVC', until: 35 }),
+    allow('update', 'core', 'pods/finalizers', { gate: 'StatefulSetAutoDeletePVC', until: 35 }),
   ]),
   controller('ttl-after-finished-controller', [allow(`${READ} delete`, 'batch', 'jobs'), EVENTS]),
 ];
@@ -112,8 +113,7 @@ const WORKLOADS: readonly ControllerData[] = [
 const NETWORK: readonly ControllerData[] = [
   controller('endpoint-controller', [
     allow(READ, 'core', 'pods services'),
-    allow('get list create update delete', 'core', 'endpoints'),
-    allow('watch', 'core', 'endpoints', STREAMED),
+    ...streamed('get list create update delete', 'core', 'endpoints'),
     allow('create', 'core', 'endpoints/restricted'),
     EVENTS,
   ]),
@@ -121,16 +121,14 @@ const NETWORK: readonly ControllerData[] = [
     allow(READ, 'core', 'nodes pods services'),
     // Owning a slice with blockOwnerDeletion needs the right to set the owner's finalizers.
     allow('update', 'core', 'services/finalizers'),
-    allow('get list create update delete', 'discovery.k8s.io', 'endpointslices'),
-    allow('watch', 'discovery.k8s.io', 'endpointslices', STREAMED),
+    ...streamed('get list create update delete', 'discovery.k8s.io', 'endpointslices'),
     EVENTS,
   ]),
   controller('endpointslicemirroring-controller', [
     allow(READ, 'core', 'endpoints services'),
     allow('update', 'core', 'services/finalizers'),
     allow('update', 'core', 'endpoints/finalizers'),
-    allow('get list create update delete', 'discovery.k8s.io', 'endpointslices'),
-    allow('watch', 'discovery.k8s.io', 'endpointslices', STREAMED),
+    ...streamed('get list create update delete', 'discovery.k8s.io', 'endpointslices'),
     EVENTS,
   ]),
   controller('route-controller', [
@@ -157,6 +155,10 @@ const NETWORK: readonly ControllerData[] = [
   ),
 ];
 
+/** For plugins of volumes that were part of Kubernetes. */
+const GLUSTER = { until: 32 } as const;
+const PORTWORX = { since: 32, until: 36 } as const;
+
 const STORAGE: readonly ControllerData[] = [
   controller('attachdetach-controller', [
     allow('list watch', 'core', 'persistentvolumeclaims persistentvolumes'),
@@ -172,10 +174,11 @@ const STORAGE: readonly ControllerData[] = [
     allow(`${READ} update patch`, 'core', 'persistentvolumes'),
     allow('update patch', 'core', 'persistentvolumeclaims/status'),
     allow(READ, 'core', 'persistentvolumeclaims'),
-    allow(READ, 'storage.k8s.io', 'storageclasses'),
-    allow('get', 'core', 'endpoints services'),
-    allow('get', 'core', 'secrets'),
+    allow(READ, 'storage.k8s.io', 'storageclasses', GLUSTER),
+    allow('get', 'core', 'endpoints services', GLUSTER),
+    allow('get', 'core', 'secrets', GLUSTER),
     EVENTS,
+    allow('get', 'core', 'services', PORTWORX),
   ]),
   controller('ephemeral-volume-controller', [
     allow(READ, 'core', 'pods'),
@@ -190,17 +193,20 @@ const STORAGE: readonly ControllerData[] = [
     allow('update', 'core', 'persistentvolumeclaims/status'),
     allow(`${READ} create delete`, 'core', 'pods'),
     allow(READ, 'storage.k8s.io', 'storageclasses'),
-    allow('get create update delete', 'core', 'endpoints'),
-    allow('get create delete', 'core', 'services'),
-    allow('get', 'core', 'secrets'),
-    allow('get list', 'core', 'nodes'),
-    allow('watch', 'core', 'nodes', STREAMED),
-    allow('watch', 'core', 'events'),
+    allow('get create update delete', 'core', 'endpoints', GLUSTER),
+    allow('get create delete', 'core', 'services', GLUSTER),
+    allow('get', 'core', 'secrets', GLUSTER),
+    allow('get list', 'core', 'nodes', { until: 32 }),
+    allow('watch', 'core', 'events', { until: 32 }),
+    allow('list watch', 'core', 'nodes', { since: 32 }),
     EVENTS,
+    allow('watch', 'core', 'events', { since: 32 }),
+    allow('get', 'core', 'services', PORTWORX),
   ]),
   controller('pv-protection-controller', [allow(`${READ} update`, 'core', 'persistentvolumes'), EVENTS]),
   controller('pvc-protection-controller', [
     allow(`${READ} update`, 'core', 'persistentvolumeclaims'),
+    allow('update', 'core', 'persistentvolumeclaims/status', { since: 36 }),
     allow(READ, 'core', 'pods'),
     EVENTS,
   ]),
@@ -227,10 +233,11 @@ const STORAGE: readonly ControllerData[] = [
       allow('update patch', 'core', 'pods/status'),
       allow(READ, 'resource.k8s.io', 'resourceclaims'),
       allow(READ, 'resource.k8s.io', 'resourceslices'),
-      allow(READ, 'resource.k8s.io', 'deviceclasses devicetaintrules', { until: 35 }),
-      allow(READ, 'resource.k8s.io', 'devicetaintrules', { gate: 'DRADeviceTaintRules' }),
-      allow('update patch', 'resource.k8s.io', 'devicetaintrules/status', { gate: 'DRADeviceTaintRules' }),
+      allow(READ, 'resource.k8s.io', 'deviceclasses'),
+      allow(READ, 'resource.k8s.io', 'devicetaintrules', { until: 35 }),
       EVENTS,
+      allow('update patch', 'resource.k8s.io', 'devicetaintrules/status', { gate: 'DRADeviceTaintRules' }),
+      allow(READ, 'resource.k8s.io', 'devicetaintrules', { gate: 'DRADeviceTaintRules' }),
     ],
     { gate: 'DRADeviceTaints', since: 33 },
   ),
@@ -242,6 +249,9 @@ const STORAGE: readonly ControllerData[] = [
       allow(READ, 'core', 'persistentvolumeclaims'),
       allow(READ, 'core', 'pods'),
       allow(READ, 'storage.k8s.io', 'csidrivers'),
+      // A name restricts no creation.
+      allow('create', 'core', 'configmaps', { since: 36 }),
+      allow('patch', 'core', 'configmaps', { names: 'selinux-conflicts', since: 36 }),
     ],
     { gate: 'SELinuxChangePolicy', since: 32 },
   ),
@@ -292,22 +302,18 @@ const CLUSTER: readonly ControllerData[] = [
   controller('namespace-controller', [
     allow(`${READ} delete`, 'core', 'namespaces'),
     allow('update', 'core', 'namespaces/finalize namespaces/status'),
-    allow('get list delete deletecollection', '*', '*'),
-    allow('watch', '*', '*', STREAMED),
+    ...streamed('get list delete deletecollection', '*', '*'),
   ]),
   controller('node-controller', [
-    allow('get list update delete patch', 'core', 'nodes'),
-    allow('watch', 'core', 'nodes', STREAMED),
+    ...streamed('get list update delete patch', 'core', 'nodes'),
     allow('patch update', 'core', 'nodes/status'),
     allow('patch update', 'core', 'pods/status'),
-    allow('list get delete', 'core', 'pods'),
-    allow('watch', 'core', 'pods', STREAMED),
+    ...streamed('list get delete', 'core', 'pods'),
     EVENTS,
   ]),
   controller('pod-garbage-collector', [
     allow('list watch delete', 'core', 'pods'),
-    allow('get list', 'core', 'nodes'),
-    allow('watch', 'core', 'nodes', STREAMED),
+    ...streamed('get list', 'core', 'nodes'),
     allow('patch', 'core', 'pods/status'),
   ]),
   controller('resourcequota-controller', [
@@ -335,8 +341,11 @@ const CLUSTER: readonly ControllerData[] = [
   controller(
     'storage-version-migrator-controller',
     [
-      allow('list create patch', '*', '*'),
-      allow('watch', '*', '*', STREAMED),
+      allow('list create patch', '*', '*', { until: 32 }),
+      allow('list watch create patch', '*', '*', { since: 32, until: 35 }),
+      allow('list create patch', '*', '*', { since: 35 }),
+      allow('get', 'apiextensions.k8s.io', 'customresourcedefinitions', { since: 36 }),
+      allow('patch', 'apiextensions.k8s.io', 'customresourcedefinitions/status', { since: 36 }),
       allow('update', 'storagemigration.k8s.io', 'storageversionmigrations/status'),
     ],
     { gate: 'StorageVersionMigrator' },
@@ -360,7 +369,8 @@ const CLUSTER: readonly ControllerData[] = [
     [
       allow(`${READ} delete`, 'resource.k8s.io', 'resourcepoolstatusrequests'),
       allow('update patch', 'resource.k8s.io', 'resourcepoolstatusrequests/status'),
-      allow(READ, 'resource.k8s.io', 'resourceslices resourceclaims'),
+      allow(READ, 'resource.k8s.io', 'resourceslices'),
+      allow(READ, 'resource.k8s.io', 'resourceclaims'),
       EVENTS,
     ],
     { gate: 'DRAResourcePoolStatus' },

@@ -13,20 +13,25 @@ import {
 
 const DEVICES = { gate: 'DynamicResourceAllocation', since: 33 } as const;
 
+const EDITED =
+  'configmaps persistentvolumeclaims replicationcontrollers replicationcontrollers/scale ' +
+  'secrets serviceaccounts services services/proxy';
+
+const SEEN =
+  'bindings limitranges namespaces/status pods/log pods/status replicationcontrollers/status ' +
+  'resourcequotas resourcequotas/status';
+
 const EDIT: readonly RuleData[] = [
   // Reading these gives power over others, so viewers may not.
   allow(READ, 'core', 'pods/attach pods/exec pods/portforward pods/proxy secrets services/proxy'),
   allow('impersonate', 'core', 'serviceaccounts'),
   allow(WRITE, 'core', 'pods pods/attach pods/exec pods/portforward pods/proxy'),
   allow('create', 'core', 'pods/eviction'),
-  allow('patch update', 'core', 'pods/resize', { gate: 'InPlacePodVerticalScaling', since: 32 }),
-  allow(
-    WRITE,
-    'core',
-    'configmaps endpoints events persistentvolumeclaims replicationcontrollers replicationcontrollers/scale ' +
-      'secrets serviceaccounts services services/proxy',
-  ),
+  // Without endpoints: who writes them can send the traffic of others elsewhere (CVE-2021-25740).
+  allow(WRITE, 'core', `${EDITED} events`, { until: 35 }),
+  allow(WRITE, 'core', EDITED, { since: 35 }),
   allow('create', 'core', 'serviceaccounts/token'),
+  allow(WRITE, 'core events.k8s.io', 'events', { since: 35 }),
   allow(
     WRITE,
     'apps',
@@ -53,14 +58,11 @@ const VIEW: readonly RuleData[] = [
     'configmaps endpoints persistentvolumeclaims persistentvolumeclaims/status pods replicationcontrollers ' +
       'replicationcontrollers/scale serviceaccounts services services/status',
   ),
-  allow(
-    READ,
-    'core',
-    'bindings events limitranges namespaces/status pods/log pods/status replicationcontrollers/status ' +
-      'resourcequotas resourcequotas/status',
-  ),
+  allow(READ, 'core', `${SEEN} events`, { until: 35 }),
+  allow(READ, 'core', SEEN, { since: 35 }),
   // Bound in a namespace, this means the namespace itself.
   allow(READ, 'core', 'namespaces'),
+  allow(READ, 'core events.k8s.io', 'events', { since: 35 }),
   allow(READ, 'discovery.k8s.io', 'endpointslices'),
   allow(
     READ,
@@ -91,7 +93,7 @@ export const USER_ROLES: readonly RoleData[] = [
   ]),
   clusterRole('system:monitoring', [
     allowPaths('get', '/healthz /healthz/* /livez /livez/* /metrics /metrics/slis /readyz /readyz/*'),
-    allow('get', 'core', 'nodes/metrics', { since: 35 }),
+    allow('get', 'core', 'nodes/metrics', { since: 34 }),
     allowPaths('get', '/flagz', { gate: 'ComponentFlagz', since: 32 }),
     allowPaths('get', '/statusz', { gate: 'ComponentStatusz', since: 32 }),
   ]),
