@@ -36,6 +36,8 @@ export interface ResourceDefinition extends GroupResource, ResourceTraits, Colum
   readonly subresources: readonly Subresource[];
   /** Takes the stored form. */
   cells(object: ApiObject, now: number): readonly Cell[];
+  /** Tables of older versions of Kubernetes. */
+  readonly olderTables?: readonly (Life & ColumnSet)[];
   readonly fields: SelectableFields;
   readonly strategy: Strategy;
   /** For a version of a custom resource. */
