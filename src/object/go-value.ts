@@ -1,4 +1,5 @@
 import type { JsonValue } from '../api/object-meta.ts';
+import { goFloat } from '../util/go-float.ts';
 import { goEscaped } from './go-json.ts';
 
 /**
@@ -133,16 +134,8 @@ function toNumber(char: string): string {
 
 /** A number without a Go type: an int64 where it is an integer, else a float64, with an exponent from 1e+06 on and below 1e-04. */
 export function goNumber(value: number): string {
-  if (Number.isSafeInteger(value)) return String(value);
-  const [digits = '', exponent = ''] = value.toExponential().split('e');
-  const power = Number(exponent);
-  if (power >= LEAST_SMALL_POWER && power < LEAST_LARGE_POWER) return String(value);
-  return `${digits}e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`;
+  return Number.isSafeInteger(value) ? String(value) : goFloat(value);
 }
-
-/** Of strconv.FormatFloat with 'g' and the fewest digits. */
-const LEAST_SMALL_POWER = -4;
-const LEAST_LARGE_POWER = 6;
 
 /**
  * A value as Go prints it without quotes (fmt, %v): `map[metadata:map[labels:invalid]]`, `[a b]`, `<nil>`. Keys are sorted.

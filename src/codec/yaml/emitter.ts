@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
+import { goFloat } from '../../util/go-float.ts';
 import { toYamlKey, toYamlText } from './scalar.ts';
 
 /**
@@ -160,19 +161,7 @@ function toYamlNumber(value: number | bigint): string {
     // All digits, as in JSON.
     if (Number.isInteger(value)) return JSON.stringify(value);
   }
-  return toGoFloat(Number(value));
-}
-
-/** Outside of these there is an exponent. */
-const MIN_PLAIN_EXPONENT = -4;
-const MAX_PLAIN_EXPONENT = 5;
-
-/** strconv.FormatFloat(value, 'g', -1, 64): 0.5, 1.5e-07, 1e+20. */
-function toGoFloat(value: number): string {
-  const [digits = '', exponent = '0'] = value.toExponential().split('e');
-  const power = Number(exponent);
-  if (power >= MIN_PLAIN_EXPONENT && power <= MAX_PLAIN_EXPONENT) return String(value);
-  return `${digits}e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`;
+  return goFloat(Number(value));
 }
 
 /**
