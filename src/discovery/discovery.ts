@@ -71,6 +71,7 @@ export function createDiscovery(options: DiscoveryOptions): Pages {
   });
   return pages
     .all('/', ({ env }) => discovery.paths(env.request))
+    .all('/index.html', ({ env }) => discovery.paths(env.request))
     .all('/version', ({ env }) => discovery.version(env.request))
     .all('/version/*', nothingBelow)
     .all('/api', ({ env }) => discovery.coreVersions(env.request))
@@ -237,7 +238,8 @@ class Discovery {
       return this.#plain(request, other());
     const group = dialectGroup('apidiscovery.k8s.io', domain === 'cluster.io' ? 'cluster.io' : 'k8s.io');
     const { bytes, etag } = this.#aggregated.document(`${group}/${version}`, name, groups);
-    const head = toHead(etag, `application/json;g=${group};v=${version};as=APIGroupDiscoveryList`);
+    const type = `application/json;g=${group};v=${version};as=APIGroupDiscoveryList`;
+    const head = { ...toHead(etag, type), 'cache-control': 'public' };
     return isKnown(request, etag) ? notModified(head) : new Response(bytes, { headers: head });
   }
 
