@@ -193,6 +193,8 @@ export interface ActionContext<Parent extends ApiObject = ApiObject> {
   ): Promise<T>;
   /** Adds a Warning header to the response. */
   warn(text: string): void;
+  /** Adds an annotation to the audit event of the request. */
+  annotate(key: string, value: string): void;
   /** Makes tokens of service accounts. */
   readonly tokens: TokenIssuing;
   readonly isOn: Gates;
