@@ -92,7 +92,7 @@ export interface FieldSchema {
   readonly isPointer: boolean;
   /** The value of an absent field after decoding; undefined for none. */
   readonly default: unknown;
-  /** The default in OpenAPI; undefined where Kubernetes applies it without publishing it. */
+  /** The default in OpenAPI, which server-side apply uses for keys; undefined where Kubernetes applies it without publishing it. */
   readonly publishedDefault: unknown;
   readonly listType: ListType | undefined;
   readonly listMapKeys: readonly string[];
@@ -138,7 +138,7 @@ export interface MessageSchema {
 }
 
 interface UnionSchema {
-  readonly discriminator: string | undefined;
+  readonly discriminator?: string | undefined;
   /** JSON field name → discriminator value. */
   readonly fields: Readonly<Record<string, string>>;
 }

@@ -160,16 +160,29 @@ export const forbidden = (
   name: string,
   why: string,
   causes?: readonly StatusCause[],
-): StatusError =>
-  new StatusError({
-    code: 403,
-    reason: 'Forbidden',
-    message: `${forbiddenTarget(resource, name)}: ${why}`,
-    details: {
-      ...(isNone(resource) ? {} : named(resource, name)),
-      ...(causes === undefined ? {} : { causes }),
-    },
-  });
+): StatusError => new StatusError(toForbidden(resource, name, why, causes));
+
+/** Refused by an authorizer. The answer tells browsers not to guess its type, because it repeats words of the request. */
+export class AccessDenied extends StatusError {
+  constructor(resource: GroupResource, name: string, why: string) {
+    super(toForbidden(resource, name, why));
+  }
+}
+
+const toForbidden = (
+  resource: GroupResource,
+  name: string,
+  why: string,
+  causes?: readonly StatusCause[],
+): StatusInit => ({
+  code: 403,
+  reason: 'Forbidden',
+  message: `${forbiddenTarget(resource, name)}: ${why}`,
+  details: {
+    ...(isNone(resource) ? {} : named(resource, name)),
+    ...(causes === undefined ? {} : { causes }),
+  },
+});
 
 const isNone = ({ group, resource }: GroupResource): boolean => group === '' && resource === '';
 

@@ -152,7 +152,7 @@ export class RequestAudit implements AuditTrail {
 
   /** Returns the response to send: a body that is made while it is sent can be read once, so recording it makes it whole. */
   answered(response: BytesResponse): BytesResponse {
-    this.status({ code: response.code });
+    this.status({ ...statusIn(response), code: response.code });
     if (!this.#wantsResponse()) return response;
     const whole = gatherRest(response);
     try {
@@ -170,12 +170,14 @@ export class RequestAudit implements AuditTrail {
   }
 
   /** Passes the last event of a request that failed. */
-  failed(error: unknown): Stored {
+  failed(error: unknown, stage: Stage = 'ResponseComplete'): Stored {
     if (error instanceof StatusError) {
       const { status } = error;
       this.status(fieldsOf(status));
-      if (this.#wantsResponse()) this.#responseObject = JSON.stringify(status);
-      return this.stage('ResponseComplete');
+      // Also of a path without objects.
+      const isWanted = this.#rule.level === 'RequestResponse' && this.#withheldFor === undefined;
+      if (isWanted) this.#responseObject = JSON.stringify(status);
+      return this.stage(stage);
     }
     const message = `APIServer panic'd: ${errorText(error)}`;
     this.status({ status: 'Failure', message, reason: 'InternalError', code: 500 });
@@ -232,6 +234,17 @@ export class RequestAudit implements AuditTrail {
     const wanted = this.#rule.level === 'RequestResponse' && this.#objectRef !== undefined;
     return wanted && this.#withheldFor === undefined;
   }
+}
+
+/** The beginning of a Status in JSON, such as the answer to most deletions. */
+const STATUS_IN_JSON = /^\{\s*"kind":\s*"Status",/;
+
+/** The fields of an answer that is a Status. */
+function statusIn({ chunks, rest }: BytesResponse): Omit<EventStatus, 'metadata'> | undefined {
+  const [first] = chunks;
+  if (first === undefined || rest !== undefined || !STATUS_IN_JSON.test(first.subarray(0, 64).toString()))
+    return undefined;
+  return fieldsOf(JSON.parse(Buffer.concat(chunks).toString()) as Status);
 }
 
 /** What is recorded of a request. Without a user, authentication failed. */

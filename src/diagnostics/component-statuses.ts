@@ -1,6 +1,7 @@
+import type { Minor } from '../api/emulation.ts';
 import { NAMESPACES } from '../api/known-resources.ts';
 import type { ApiObject } from '../api/object-meta.ts';
-import { methodNotAllowed, unknownError } from '../api/status.ts';
+import { methodNotAllowed, notFound, unknownError } from '../api/status.ts';
 import { toStoredJson } from '../codec/stored-object.ts';
 import type { Health } from '../outbound/health-probe.ts';
 import { CachedEntry } from '../storage/cached-entry.ts';
@@ -25,15 +26,20 @@ const NAMES = [...PORTS.keys(), STORAGE].sort();
 export class ComponentStatuses implements Store {
   readonly #store: Pick<Store, 'list'>;
   readonly #ask: AskHealth;
+  readonly #minor: Minor;
 
-  constructor(store: Pick<Store, 'list'>, ask: AskHealth) {
+  constructor(store: Pick<Store, 'list'>, ask: AskHealth, minor: Minor) {
     this.#store = store;
     this.#ask = ask;
+    this.#minor = minor;
   }
 
   /** @throws StatusError for an unknown component, in Kubernetes' words */
   async get({ name }: { readonly name: string }): Promise<Entry> {
-    if (!NAMES.includes(name)) throw unknownError(`Component not found: ${name}`);
+    if (!NAMES.includes(name)) {
+      if (this.#minor < 33) throw unknownError(`Component not found: ${name}`);
+      throw notFound({ group: '', resource: 'componentstatus' }, name);
+    }
     const { revision, ...storage } = await this.#askStorage();
     return this.#entryOf(name, storage, revision);
   }

@@ -3,7 +3,7 @@ import type { GroupVersionKind } from '../api/names.ts';
 import type { JsonObject } from '../api/object-meta.ts';
 import { CUSTOM_TYPE } from '../registry/custom.ts';
 import type { ServedResource } from '../registry/registry.ts';
-import type { ResourceDefinition } from '../registry/resource-definition.ts';
+import type { ResourceDefinition, Subresource } from '../registry/resource-definition.ts';
 import { toMetadata, toObjectSchema } from './custom-schema.ts';
 import { API_VERSION, definitionRef, type ForeignType, KIND, type OpenApiVersion } from './openapi-schema.ts';
 
@@ -17,6 +17,21 @@ export const publishedType = (
   { definition, version }: ServedResource,
   type: string = version.type,
 ): string => (type === CUSTOM_TYPE ? `${definition.group}/${version.version}.${definition.kind}` : type);
+
+export const kindOf = ({ definition, version }: ServedResource): GroupVersionKind => ({
+  group: definition.group,
+  version: version.version,
+  kind: definition.kind,
+});
+
+/** A subresource whose bodies are the objects themselves has them in the version that is served. */
+export function publishedView(
+  served: ServedResource,
+  { type, served: kind }: Subresource,
+): { readonly type: string; readonly kind: GroupVersionKind } {
+  if (type === served.definition.storage.type) return { type: publishedType(served), kind: kindOf(served) };
+  return { type: publishedType(served, type), kind };
+}
 
 /** By name in documents. */
 export function customTypes(
@@ -35,12 +50,12 @@ export function customTypes(
   const fields = selectableFields(definition);
   const makeObject = (): JsonObject => ({
     ...toObjectSchema(custom.schema(), version),
-    ...kindOf(own),
+    ...kindsOf(own),
     ...fields,
   });
   const makeList = (): JsonObject => ({
     ...listSchema(definition, definitionRef(version, item), version),
-    ...kindOf(list),
+    ...kindsOf(list),
     ...fields,
   });
   return new Map([
@@ -49,7 +64,7 @@ export function customTypes(
   ]);
 }
 
-const kindOf = (kind: GroupVersionKind): JsonObject => ({
+const kindsOf = (kind: GroupVersionKind): JsonObject => ({
   'x-kubernetes-group-version-kind': [{ ...kind }],
 });
 

@@ -71,6 +71,7 @@ export function createDiscovery(options: DiscoveryOptions): Pages {
   });
   return pages
     .all('/', ({ env }) => discovery.paths(env.request))
+    .all('/index.html', ({ env }) => discovery.paths(env.request))
     .all('/version', ({ env }) => discovery.version(env.request))
     .all('/version/*', nothingBelow)
     .all('/api', ({ env }) => discovery.coreVersions(env.request))
@@ -117,17 +118,20 @@ class Discovery {
     const { gitVersion } = options.version;
     const { issuer = false, logs = false } = options.published ?? {};
     const pages = { issuer, logs, versionFields: Object.keys(this.#version) };
-    this.#openApi = new OpenApi({ ...options, remote, gitVersion, pages });
+    const itemDefaults = Number(options.version.minor) < 36;
+    this.#openApi = new OpenApi({ ...options, remote, gitVersion, pages, itemDefaults });
   }
 
   get #version(): JsonObject {
+    const { platform, ...version } = this.#options.version;
     return {
-      ...this.#options.version,
+      ...version,
       gitCommit: '',
       gitTreeState: 'clean',
       buildDate: '1970-01-01T00:00:00Z',
       goVersion: `node${process.versions.node}`,
       compiler: 'v8',
+      platform,
     };
   }
 
@@ -234,7 +238,8 @@ class Discovery {
       return this.#plain(request, other());
     const group = dialectGroup('apidiscovery.k8s.io', domain === 'cluster.io' ? 'cluster.io' : 'k8s.io');
     const { bytes, etag } = this.#aggregated.document(`${group}/${version}`, name, groups);
-    const head = toHead(etag, `application/json;g=${group};v=${version};as=APIGroupDiscoveryList`);
+    const type = `application/json;g=${group};v=${version};as=APIGroupDiscoveryList`;
+    const head = { ...toHead(etag, type), 'cache-control': 'public' };
     return isKnown(request, etag) ? notModified(head) : new Response(bytes, { headers: head });
   }
 

@@ -3,10 +3,11 @@ import type { GroupVersionKind } from '../api/names.ts';
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { ServedResource } from '../registry/registry.ts';
 import { Pace } from '../util/turns.ts';
-import { customTypes, METADATA_TYPES } from './custom-types.ts';
+import { customTypes, METADATA_TYPES, publishedView } from './custom-types.ts';
+import { capitalized, stemOf, tagOf } from './openapi-names.ts';
 import type { PathWriter } from './openapi-operations.ts';
-import { type Page, resourcesPage, type ServedPages, stemOf, writePages } from './openapi-pages.ts';
-import { sharedParameters, takesShards } from './openapi-parameters.ts';
+import { type Page, resourcesPage, type ServedPages, writePages } from './openapi-pages.ts';
+import { parametersToCome, sharedParameters } from './openapi-parameters.ts';
 import { writePaths } from './openapi-paths.ts';
 import { type ForeignType, type OpenApiVersion, type SchemaSource, SchemaWriter } from './openapi-schema.ts';
 
@@ -47,13 +48,13 @@ export async function buildDocument(
   const kinds = kindsByType(described);
   const schemas = new SchemaWriter(source, version, (type) => kinds.get(type) ?? []);
   const paths: JsonObject = {};
-  const sharded = takesShards(types);
+  const toCome = parametersToCome(types);
   const shown: Page[] = [...pages];
   const pace = new Pace({ stepsBetween: 1 });
   for (const { key, resources } of described) {
-    const writer = pathWriter(key, version, { schemas, cbor: source.cbor === true, sharded });
+    const writer = pathWriter(key, version, { schemas, cbor: source.cbor === true, toCome });
     if (resources.some(({ definition }) => definition.custom === undefined))
-      shown.push(resourcesPage(writer.root, writer.tag));
+      shown.push(resourcesPage(writer));
     for (const served of resources) {
       if (pace.isOver()) await pace.rest();
       introduce(schemas, customTypes(served, version, types));
@@ -64,13 +65,37 @@ export async function buildDocument(
     Object.assign(paths, writePages(version, schemas, shown, source.pages.versionFields));
   const info = { title: 'pg-apiserver', version: gitVersion };
   return version === 'v2'
-    ? { swagger: '2.0', info, parameters: sharedParameters(sharded), paths, definitions: schemas.definitions }
-    : { openapi: '3.0.0', info, paths, ...withComponents(schemas.definitions) };
+    ? {
+        swagger: '2.0',
+        info,
+        parameters: sharedParameters(toCome),
+        securityDefinitions: BEARER_TOKEN,
+        security: [{ BearerToken: [] }],
+        // The last two, between which the parts of custom resources are put.
+        paths,
+        definitions: schemas.definitions,
+      }
+    : {
+        openapi: '3.0.0',
+        info,
+        paths,
+        components: { ...unlessEmpty(schemas.definitions), securitySchemes: BEARER_TOKEN },
+      };
 }
 
+/** How clients say who they are. */
+const BEARER_TOKEN: JsonObject = {
+  BearerToken: {
+    description: 'A token after the word Bearer.',
+    type: 'apiKey',
+    name: 'authorization',
+    in: 'header',
+  },
+};
+
 /** Go's types of documents omit what is empty. */
-const withComponents = (schemas: JsonObject): JsonObject =>
-  Object.keys(schemas).length === 0 ? {} : { components: { schemas } };
+const unlessEmpty = (schemas: JsonObject): JsonObject =>
+  Object.keys(schemas).length === 0 ? {} : { schemas };
 
 /** Custom types refer to metadata by the names of its definitions. */
 function introduce(schemas: SchemaWriter, custom: ReadonlyMap<string, ForeignType>): void {
@@ -81,13 +106,15 @@ function introduce(schemas: SchemaWriter, custom: ReadonlyMap<string, ForeignTyp
 export function pathWriter(
   key: DocumentKey,
   version: OpenApiVersion,
-  parts: Pick<PathWriter, 'schemas' | 'cbor' | 'sharded'>,
+  parts: Pick<PathWriter, 'schemas' | 'cbor' | 'toCome'>,
 ): PathWriter {
   const kind = (of: GroupVersionKind): GroupVersionKind => ({
     ...of,
     group: dialectGroup(of.group, key.dialect),
   });
-  return { version, ...parts, root: `/${key.path}`, tag: tagOf(key), kind };
+  const id = `${stemOf(key.group)}${capitalized(key.version)}`;
+  const tag = `${tagOf(key.group)}_${key.version}`;
+  return { version, ...parts, root: `/${key.path}`, id, tag, kind };
 }
 
 /** The kinds under which types of the IDL are served, in the dialects of the document. */
@@ -100,6 +127,8 @@ function kindsByType(described: readonly Described[]): ReadonlyMap<string, reado
   };
   for (const kind of ['APIGroup', 'APIGroupList', 'APIResourceList', 'APIVersions', 'Status'])
     add(`meta/v1.${kind}`, { group: '', version: 'v1', kind });
+  // Stateful sets have templates of claims, whose kind is in the documents of both groups.
+  add('core/v1.PersistentVolumeClaim', { group: '', version: 'v1', kind: 'PersistentVolumeClaim' });
   for (const { key, resources } of described) {
     const group = dialectGroup(key.group, key.dialect);
     for (const kind of ['DeleteOptions', 'WatchEvent'])
@@ -108,23 +137,20 @@ function kindsByType(described: readonly Described[]): ReadonlyMap<string, reado
         { group, version: key.version },
       ])
         add(`meta/v1.${kind}`, { ...one, kind });
-    for (const { definition, version: served } of resources) {
-      const { kind, listKind, subresources } = definition;
-      const own = { group: dialectGroup(definition.group, key.dialect), version: key.version };
-      add(served.type, { ...own, kind });
-      add(`${served.type}List`, { ...own, kind: listKind });
+    for (const served of resources) {
+      const { group, kind, listKind, subresources } = served.definition;
+      const own = { group: dialectGroup(group, key.dialect), version: key.version };
+      const { type } = served.version;
+      add(type, { ...own, kind });
+      add(`${type}List`, { ...own, kind: listKind });
       for (const subresource of subresources) {
-        const { served: shown } = subresource;
-        add(subresource.type, { ...shown, group: dialectGroup(shown.group, key.dialect) });
+        const view = publishedView(served, subresource);
+        add(view.type, { ...view.kind, group: dialectGroup(view.kind.group, key.dialect) });
       }
     }
   }
   return new Map([...kinds].map(([type, known]) => [type, [...known.values()]]));
 }
-
-/** `apis/rbac.authorization.k8s.io/v1` → `RbacAuthorizationV1`. */
-const tagOf = ({ group, version }: DocumentKey): string =>
-  `${stemOf(group)}${version.charAt(0).toUpperCase()}${version.slice(1)}`;
 
 /** Objects are split this deep: down to single paths and definitions. */
 const DEPTH = 3;

@@ -4,7 +4,9 @@ import type { JsonObject } from '../api/object-meta.ts';
 import type { ValueSchema } from '../api/schema.ts';
 import type { ServedResource } from '../registry/registry.ts';
 import type { ConnectSubresource } from '../registry/resource-definition.ts';
-import { nameParameter, type ParameterType, parameter } from './openapi-parameters.ts';
+import { type Operation, toPathItem } from './openapi-item.ts';
+import { BUILT_IN_TYPES } from './openapi-media.ts';
+import { nameParameter, type Parameter, type ParameterType, parameter } from './openapi-parameters.ts';
 import type { OpenApiVersion } from './openapi-schema.ts';
 
 const IN_PATH = { where: 'path' } as const;
@@ -30,27 +32,33 @@ interface Item {
 
 function pathItem(writer: PathWriter, types: TypeLibrary, item: Item): JsonObject {
   const { served, subresource, withPath } = item;
-  const operations = subresource.methods.map((method) => [
-    method.toLowerCase(),
-    toOperation(writer, item, method),
-  ]);
-  return {
-    ...Object.fromEntries(operations),
-    parameters: [
-      nameParameter(writer.version, served.definition.kind),
-      ...(served.definition.namespaced ? [parameter(writer.version, 'namespace', 'string', IN_PATH)] : []),
-      ...(withPath ? [parameter(writer.version, 'path', 'string', IN_PATH)] : []),
-      ...[...types.message(subresource.options).fields.values()]
-        .filter(({ name }) => !withPath || name !== 'path')
-        .map(({ name, value }) =>
-          parameter(writer.version, name, typeOf(value), { where: 'query', of: subresource.name }),
-        ),
-      ...(subresource.manner === 'log'
-        ? [parameter(writer.version, 'pretty', 'string', { where: 'query' })]
-        : []),
-    ],
-  };
+  const parameters = [
+    nameParameter(writer.version, served.definition.kind),
+    ...(served.definition.namespaced ? [parameter(writer.version, 'namespace', 'string', IN_PATH)] : []),
+    ...(withPath ? [parameter(writer.version, 'path', 'string', IN_PATH)] : []),
+    ...optionsOf(writer, types, subresource),
+    ...(subresource.manner === 'log'
+      ? [parameter(writer.version, 'pretty', 'string', { where: 'query' })]
+      : []),
+  ];
+  return toPathItem(
+    subresource.methods.map(
+      (method): Operation => ({
+        method: method.toLowerCase(),
+        json: toOperation(writer, item, method),
+        parameters,
+      }),
+    ),
+  );
 }
+
+/** Kubernetes' document of the options leaves out times. */
+const optionsOf = (writer: PathWriter, types: TypeLibrary, subresource: ConnectSubresource): Parameter[] =>
+  [...types.message(subresource.options).fields.values()]
+    .filter(({ value }) => value.kind !== 'Time')
+    .map(({ name, value }) =>
+      parameter(writer.version, name, typeOf(value), { where: 'query', of: subresource.name }),
+    );
 
 /** The item type of a list, because the parameter is repeated. */
 function typeOf(value: ValueSchema): ParameterType {
@@ -74,10 +82,10 @@ function toOperation(
 ): JsonObject {
   const { definition } = served;
   const log = subresource.manner === 'log';
-  const verb = log ? `read${writer.tag}` : `connect${writer.tag}${capitalize(method.toLowerCase())}`;
+  const verb = log ? `read${writer.id}` : `connect${writer.id}${capitalize(method.toLowerCase())}`;
   const scope = definition.namespaced ? 'Namespaced' : '';
   const suffix = `${capitalize(subresource.name)}${withPath ? 'WithPath' : ''}`;
-  const types = log ? ['text/plain', 'application/json', 'application/yaml'] : ['*/*'];
+  const types = log ? ['text/plain', ...BUILT_IN_TYPES] : ['*/*'];
   return {
     operationId: `${verb}${scope}${definition.kind}${suffix}`,
     description: log
@@ -106,11 +114,13 @@ export interface PathWriter {
   readonly version: OpenApiVersion;
   readonly schemas: { refer(type: string): JsonObject };
   readonly cbor: boolean;
-  /** Whether lists take a part of the objects (Kubernetes 1.36). */
-  readonly sharded: boolean;
+  /** Parameters that the emulated version does not have yet. */
+  readonly toCome: ReadonlySet<string>;
   /** `/api/v1` or `/apis/apps/v1`. */
   readonly root: string;
   /** Part of operation ids: `CoreV1`, `AppsV1`. */
+  readonly id: string;
+  /** `core_v1`, `apps_v1`. */
   readonly tag: string;
   readonly kind: (kind: GroupVersionKind) => GroupVersionKind;
 }

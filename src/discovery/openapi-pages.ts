@@ -1,5 +1,8 @@
 import { canonicalGroup } from '../api/dialect.ts';
 import type { JsonObject } from '../api/object-meta.ts';
+import { BUILT_IN_TYPES } from './openapi-media.ts';
+import { stemOf, tagOf } from './openapi-names.ts';
+import type { PathWriter } from './openapi-operations.ts';
 import { parameter } from './openapi-parameters.ts';
 import type { ForeignType, OpenApiVersion, SchemaWriter } from './openapi-schema.ts';
 
@@ -29,21 +32,20 @@ export interface Page {
 const VERSION = 'version.Info';
 const TEXT = 'text';
 const JSON_ONLY = ['application/json'];
-const API_FORMS = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
 const FILE = { text: '', tag: 'logs', answer: undefined, mediaTypes: [] };
 
 const RESOURCES = {
   text: 'get available resources',
   answer: 'meta/v1.APIResourceList',
-  mediaTypes: API_FORMS,
+  mediaTypes: BUILT_IN_TYPES,
 };
-const GROUP = { text: 'get information of a group', answer: 'meta/v1.APIGroup', mediaTypes: API_FORMS };
-const VERSIONS = { text: 'get available API versions', mediaTypes: API_FORMS };
+const GROUP = { text: 'get information of a group', answer: 'meta/v1.APIGroup', mediaTypes: BUILT_IN_TYPES };
+const VERSIONS = { text: 'get available API versions', mediaTypes: BUILT_IN_TYPES };
 
 /** The page of a group version, which is in the document of its resources. */
-export const resourcesPage = (root: string, tag: string): Page => ({
+export const resourcesPage = ({ root, id, tag }: Pick<PathWriter, 'root' | 'id' | 'tag'>): Page => ({
   path: `${root}/`,
-  id: `get${tag}APIResources`,
+  id: `get${id}APIResources`,
   ...{ tag, ...RESOURCES },
 });
 
@@ -62,8 +64,8 @@ export function pagesOf(
   ]);
   for (const group of groups) {
     if (group === '') continue;
-    const tag = stemOf(group);
-    pages.set(`apis/${group}`, [{ path: `/apis/${group}/`, id: `get${tag}APIGroup`, tag, ...GROUP }]);
+    const id = `get${stemOf(group)}APIGroup`;
+    pages.set(`apis/${group}`, [{ path: `/apis/${group}/`, id, tag: tagOf(group), ...GROUP }]);
   }
   pages.set('version', [
     {
@@ -109,13 +111,6 @@ const ISSUER: readonly (readonly [string, Page])[] = [
   ],
 ];
 
-/** `rbac.authorization.k8s.io` → `RbacAuthorization`. */
-export const stemOf = (group: string): string =>
-  (group === '' ? 'core' : group.replace(/\.(k8s|cluster)\.io$/, ''))
-    .split('.')
-    .map((part) => part.charAt(0).toUpperCase() + part.slice(1))
-    .join('');
-
 /** The groups whose types this server itself has. */
 export const groupsOf = (
   keys: Iterable<{ readonly path: string; readonly group: string }>,
@@ -135,7 +130,7 @@ export function writePages(
   pages: Iterable<Page>,
   fields: readonly string[],
 ): Record<string, JsonObject> {
-  schemas.introduce(VERSION, versionInfo(fields));
+  schemas.introduce(VERSION, versionInfo(fields, version));
   return Object.fromEntries([...pages].map((page) => [page.path, toItem(version, schemas, page)]));
 }
 
@@ -149,7 +144,7 @@ function toItem(version: OpenApiVersion, schemas: SchemaWriter, page: Page): Jso
   const media =
     version === 'v2'
       ? {
-          ...(mediaTypes === API_FORMS ? { consumes: [...mediaTypes] } : {}),
+          ...(mediaTypes === BUILT_IN_TYPES || path === '/version/' ? { consumes: [...mediaTypes] } : {}),
           ...(mediaTypes.length === 0 ? {} : { produces: [...mediaTypes] }),
           schemes: ['https'],
         }
@@ -166,7 +161,7 @@ function toItem(version: OpenApiVersion, schemas: SchemaWriter, page: Page): Jso
       },
     },
     ...(path.endsWith('{logpath}')
-      ? { parameters: [parameter(version, 'logpath', 'string', { where: 'path' })] }
+      ? { parameters: [parameter(version, 'logpath', 'string', { where: 'path' }).json] }
       : {}),
   };
 }
@@ -174,14 +169,21 @@ function toItem(version: OpenApiVersion, schemas: SchemaWriter, page: Page): Jso
 const OPTIONAL = /^(emulation|minCompatibility)/;
 
 /** The answer of /version, whose fields since Kubernetes 1.33 include the emulated version. */
-const versionInfo = (fields: readonly string[]): ForeignType => ({
+const versionInfo = (fields: readonly string[], version: OpenApiVersion): ForeignType => ({
   definition: 'io.k8s.apimachinery.pkg.version.Info',
   make: () => ({
     type: 'object',
     description: 'The version of the server, and what it was built with.',
-    required: fields.filter((name) => !OPTIONAL.test(name)).sort(),
+    required: fields.filter((name) => !OPTIONAL.test(name)),
     properties: Object.fromEntries(
-      fields.map((name) => [name, { type: 'string', description: TEXTS[name] ?? '' }]),
+      fields.map((name) => [
+        name,
+        {
+          type: 'string',
+          description: TEXTS[name] ?? '',
+          ...(version === 'v2' || OPTIONAL.test(name) ? {} : { default: '' }),
+        },
+      ]),
     ),
   }),
 });

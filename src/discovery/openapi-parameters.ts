@@ -43,11 +43,15 @@ const OBJECTS: Readonly<Record<string, Described>> = {
   asOf: query('string', 'The past that is asked for: a resourceVersion, or a time in RFC 3339.'),
 };
 
-/** A parameter since Kubernetes 1.36. */
-export const SHARD_SELECTOR = 'shardSelector';
+/** Parameters that came with a later version of Kubernetes, by the options that have them. */
+const LATER = [
+  ['meta/v1.ListOptions', 'shardSelector'],
+  ['meta/v1.DeleteOptions', 'ignoreStoreReadErrorWithClusterBreakingPotential'],
+] as const;
 
-export const takesShards = (types: TypeLibrary): boolean =>
-  types.message('meta/v1.ListOptions').fields.has(SHARD_SELECTOR);
+/** The parameters that the emulated version does not have yet. */
+export const parametersToCome = (types: TypeLibrary): ReadonlySet<string> =>
+  new Set(LATER.flatMap(([options, name]) => (types.message(options).fields.has(name) ? [] : [name])));
 
 const LISTS: Readonly<Record<string, Described>> = {
   allowWatchBookmarks: query(
@@ -82,7 +86,7 @@ const LISTS: Readonly<Record<string, Described>> = {
     'boolean',
     'Begins a watch with an ADDED event for each object that there is; a BOOKMARK with the annotation k8s.io/initial-events-end marks their end. It requires resourceVersionMatch=NotOlderThan, and allowWatchBookmarks for the mark.',
   ),
-  [SHARD_SELECTOR]: query(
+  shardSelector: query(
     'string',
     "Restricts the result to a part of the objects: shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000'). Several, of the same field, are joined by ||. It requires the feature gate ShardedListAndWatch and has no meaning without it.",
   ),
@@ -172,24 +176,24 @@ const nameOf = (key: string): string => (key === PROXY_PATH ? 'path' : key.slice
 const REFERENCES = new Map(Object.keys(ALL).map((key) => [key, { $ref: `#/parameters/${key}` }]));
 
 /** The parameters that version 2 refers to. */
-export const sharedParameters = (sharded: boolean): JsonObject =>
+export const sharedParameters = (toCome: ReadonlySet<string>): JsonObject =>
   Object.fromEntries(
     Object.entries(ALL)
-      .filter(([key]) => sharded || key !== SHARD_SELECTOR)
+      .filter(([key]) => !toCome.has(key))
       .map(([key, { text, type, in: where }]) => [
         key,
         write('v2', { name: nameOf(key), type, where, text }),
       ]),
   );
 
-interface Parameter {
+interface Written {
   readonly name: string;
   readonly type: ParameterType;
   readonly where: 'path' | 'query';
   readonly text: string | undefined;
 }
 
-function write(version: OpenApiVersion, { name, type, where, text }: Parameter): JsonObject {
+function write(version: OpenApiVersion, { name, type, where, text }: Written): JsonObject {
   const common = {
     ...(text === undefined ? {} : { description: text }),
     name,
@@ -201,20 +205,27 @@ function write(version: OpenApiVersion, { name, type, where, text }: Parameter):
     : { ...common, schema: { type, uniqueItems: true } };
 }
 
+/** A parameter of an operation. `json` may be a reference to it. */
+export interface Parameter {
+  readonly name: string;
+  readonly where: 'path' | 'query';
+  readonly json: JsonObject;
+}
+
 /** `of`: the subresource that takes the parameter, where the same name means something else elsewhere. */
 export function parameter(
   version: OpenApiVersion,
   name: string,
   type: ParameterType,
   { where, of = '' }: { readonly where: 'path' | 'query'; readonly of?: string },
-): JsonObject {
+): Parameter {
   const own = where === 'path' && name === 'path' ? PROXY_PATH : `${of}.${name}`;
   const key = ALL[own] === undefined ? name : own;
   const known = ALL[key];
   const fits = known !== undefined && known.type === type && known.in === where;
-  if (!fits) return write(version, { name, type, where, text: OWN[name] });
+  if (!fits) return { name, where, json: write(version, { name, type, where, text: OWN[name] }) };
   const reference = version === 'v2' ? REFERENCES.get(key) : undefined;
-  return reference ?? write(version, { name, type, where, text: known.text });
+  return { name, where, json: reference ?? write(version, { name, type, where, text: known.text }) };
 }
 
 /** Parameters of few resources. */
@@ -224,5 +235,7 @@ const OWN: Readonly<Record<string, string>> = {
 };
 
 /** The path parameter `name`, described by kind. */
-export const nameParameter = (version: OpenApiVersion, kind: string): JsonObject =>
-  write(version, { name: 'name', type: 'string', where: 'path', text: `The name of the ${kind}.` });
+export const nameParameter = (version: OpenApiVersion, kind: string): Parameter => ({
+  ...{ name: 'name', where: 'path' },
+  json: write(version, { name: 'name', type: 'string', where: 'path', text: `The name of the ${kind}.` }),
+});

@@ -3,9 +3,12 @@ import type { GroupVersionKind } from '../api/names.ts';
 import type { JsonObject } from '../api/object-meta.ts';
 import type { ServedResource } from '../registry/registry.ts';
 import type { ResourceDefinition, Subresource } from '../registry/resource-definition.ts';
-import { publishedType } from './custom-types.ts';
+import { kindOf, publishedType, publishedView } from './custom-types.ts';
+import { toPathItem } from './openapi-item.ts';
+import { bodyTypes, listTypes, objectTypes, patchTypes } from './openapi-media.ts';
+import { capitalized } from './openapi-names.ts';
 import { type PathWriter, writeConnectPaths } from './openapi-operations.ts';
-import { nameParameter, type ParameterType, parameter, SHARD_SELECTOR } from './openapi-parameters.ts';
+import { nameParameter, type Parameter, type ParameterType, parameter } from './openapi-parameters.ts';
 import { writeWatchPaths } from './openapi-watches.ts';
 
 /** Paths and operations of one resource, in both OpenAPI versions. */
@@ -32,35 +35,11 @@ const METHODS: Readonly<Record<Operation, string>> = {
   deletecollection: 'delete',
 };
 
-const PATCH_TYPES = [
-  'application/json-patch+json',
-  'application/merge-patch+json',
-  'application/strategic-merge-patch+json',
-  'application/apply-patch+yaml',
-];
-const STRATEGIC = 'application/strategic-merge-patch+json';
-/** Objects of custom resources have no protobuf form. */
-const objectTypes = (cbor: boolean): readonly string[] => [
-  ...['application/json', 'application/yaml'],
-  ...(cbor ? ['application/cbor'] : []),
-];
-
-/** Media types of a request's body. */
-function bodyTypes(
-  { cbor }: PathWriter,
-  { custom }: ResourceDefinition,
-  operation: Operation,
-): readonly string[] {
-  if (operation !== 'patch') return custom === undefined ? ['*/*'] : objectTypes(cbor);
-  const types = cbor ? [...PATCH_TYPES, 'application/apply-patch+cbor'] : PATCH_TYPES;
-  return custom === undefined ? types : types.filter((type) => type !== STRATEGIC);
-}
-
-type Parameter = readonly [name: string, type: ParameterType];
+type Taken = readonly [name: string, type: ParameterType];
 
 const IN_QUERY = { where: 'query' } as const;
 
-const LIST_PARAMETERS: readonly Parameter[] = [
+const LIST_PARAMETERS: readonly Taken[] = [
   ['allowWatchBookmarks', 'boolean'],
   ['continue', 'string'],
   ['fieldSelector', 'string'],
@@ -69,16 +48,16 @@ const LIST_PARAMETERS: readonly Parameter[] = [
   ['resourceVersion', 'string'],
   ['resourceVersionMatch', 'string'],
   ['sendInitialEvents', 'boolean'],
-  [SHARD_SELECTOR, 'string'],
+  ['shardSelector', 'string'],
   ['timeoutSeconds', 'integer'],
   ['watch', 'boolean'],
 ];
-const WRITE_PARAMETERS: readonly Parameter[] = [
+const WRITE_PARAMETERS: readonly Taken[] = [
   ['dryRun', 'string'],
   ['fieldManager', 'string'],
   ['fieldValidation', 'string'],
 ];
-const DELETE_PARAMETERS: readonly Parameter[] = [
+const DELETE_PARAMETERS: readonly Taken[] = [
   ['dryRun', 'string'],
   ['gracePeriodSeconds', 'integer'],
   ['ignoreStoreReadErrorWithClusterBreakingPotential', 'boolean'],
@@ -86,15 +65,22 @@ const DELETE_PARAMETERS: readonly Parameter[] = [
   ['propagationPolicy', 'string'],
 ];
 
-const PARAMETERS: Readonly<Record<Operation, readonly Parameter[]>> = {
+const PARAMETERS: Readonly<Record<Operation, readonly Taken[]>> = {
   get: [],
   list: LIST_PARAMETERS,
   create: WRITE_PARAMETERS,
   update: WRITE_PARAMETERS,
   patch: [...WRITE_PARAMETERS, ['force', 'boolean']],
   delete: DELETE_PARAMETERS,
-  deletecollection: [...DELETE_PARAMETERS, ...LIST_PARAMETERS.filter(([name]) => name !== 'watch')],
+  deletecollection: [
+    ...DELETE_PARAMETERS,
+    ...LIST_PARAMETERS.filter(([name]) => name !== 'watch' && name !== 'allowWatchBookmarks'),
+  ],
 };
+
+/** Kubernetes' documents of custom resources say of a deletion of many what they say of a list. */
+const takenBy = (operation: Operation, isCustom: boolean): readonly Taken[] =>
+  PARAMETERS[isCustom && operation === 'deletecollection' ? 'list' : operation];
 
 export function writePaths(
   writer: PathWriter,
@@ -111,9 +97,9 @@ export function writePaths(
     pathItem(writer, served, { operations, type: publishedType(served), kind: self, ...scope });
   const has = (operations: readonly Operation[]): Operation[] =>
     operations.filter((operation) => definition.verbs.some((verb) => verb === operation));
-  const paths: Record<string, JsonObject> = {
-    [base]: describe(has(['list', 'create', 'deletecollection']), { named: false, namespaced, suffix: '' }),
-  };
+  const paths: Record<string, JsonObject> = {};
+  const all = has(['list', 'create', 'deletecollection']);
+  if (all.length > 0) paths[base] = describe(all, { named: false, namespaced, suffix: '' });
   const one = has(['get', 'update', 'patch', 'delete']);
   if (one.length > 0) paths[`${base}/{name}`] = describe(one, { named: true, namespaced, suffix: '' });
   if (namespaced && definition.verbs.includes('list')) {
@@ -133,12 +119,6 @@ export function writePaths(
   return paths;
 }
 
-const kindOf = ({ definition, version }: ServedResource): GroupVersionKind => ({
-  group: definition.group,
-  version: version.version,
-  kind: definition.kind,
-});
-
 interface Scope {
   readonly named: boolean;
   readonly namespaced: boolean;
@@ -151,33 +131,44 @@ interface Item extends Scope {
   readonly kind: GroupVersionKind;
 }
 
-function subresourceItem(
-  writer: PathWriter,
-  served: ServedResource,
-  { name, verbs, type, served: kind }: Subresource,
-): JsonObject {
-  const operations = verbs.filter((verb): verb is Operation => verb in ACTIONS);
-  const suffix = name.charAt(0).toUpperCase() + name.slice(1);
-  const { namespaced } = served.definition;
+function subresourceItem(writer: PathWriter, served: ServedResource, subresource: Subresource): JsonObject {
+  const { name, verbs } = subresource;
+  const { namespaced, custom } = served.definition;
+  const { type, kind } = publishedView(served, subresource);
   return pathItem(writer, served, {
-    ...{ operations, named: true, namespaced, suffix },
-    type: publishedType(served, type),
+    operations: verbs.filter((verb): verb is Operation => verb in ACTIONS),
+    ...{ named: true, namespaced, suffix: capitalized(name), type },
     // As in Kubernetes, operations on custom resources have the custom kind, also where their bodies are of another.
-    kind: served.definition.custom === undefined ? kind : kindOf(served),
+    kind: custom === undefined ? kind : kindOf(served),
   });
 }
 
 function pathItem(writer: PathWriter, served: ServedResource, item: Item): JsonObject {
-  const parameters = [
+  const shared = [
     ...(item.named ? [nameParameter(writer.version, served.definition.kind)] : []),
     ...(item.namespaced ? [parameter(writer.version, 'namespace', 'string', { where: 'path' })] : []),
     parameter(writer.version, 'pretty', 'string', IN_QUERY),
   ];
-  const operations = item.operations.map((operation) => [
-    METHODS[operation],
-    toOperation(writer, served, item, operation),
-  ]);
-  return { ...Object.fromEntries(operations), parameters };
+  return toPathItem(
+    item.operations.map((operation) => ({
+      method: METHODS[operation],
+      json: toOperation(writer, served, item, operation),
+      parameters: [...shared, ...parametersOf(writer, served, item, operation)],
+      body: writer.version === 'v2' ? bodyParameter(writer, served, item, operation) : undefined,
+    })),
+  );
+}
+
+function parametersOf(
+  { version, toCome }: PathWriter,
+  { definition }: ServedResource,
+  { suffix }: Item,
+  operation: Operation,
+): Parameter[] {
+  const own = operation === 'get' || operation === 'list' ? definition.parameters?.[operation] : undefined;
+  const known = takenBy(operation, definition.custom !== undefined).filter(([name]) => !toCome.has(name));
+  const taken = [...known, ...(suffix === '' ? Object.entries(own ?? {}) : [])];
+  return taken.map(([name, of]) => parameter(version, name, of, IN_QUERY));
 }
 
 function toOperation(
@@ -186,42 +177,48 @@ function toOperation(
   item: Item,
   operation: Operation,
 ): JsonObject {
-  const { kind, suffix, type, namespaced } = item;
-  const verb =
-    operation === 'update'
-      ? 'replace'
-      : operation === 'get'
-        ? 'read'
-        : operation === 'deletecollection'
-          ? 'deleteCollection'
-          : operation;
-  const list = operation === 'list';
-  const answered = list
-    ? `${type}List`
-    : operation === 'delete' || operation === 'deletecollection'
-      ? 'meta/v1.Status'
-      : type;
-  const body = bodyOf(operation, type);
-  const types = bodyTypes(writer, definition, operation);
-  const own = operation === 'get' || operation === 'list' ? definition.parameters?.[operation] : undefined;
-  const known = PARAMETERS[operation].filter(([name]) => writer.sharded || name !== SHARD_SELECTOR);
-  const taken = [...known, ...(suffix === '' ? Object.entries(own ?? {}) : [])];
-  const parameters = taken.map(([name, of]) => parameter(writer.version, name, of, IN_QUERY));
+  const { kind, suffix, namespaced } = item;
+  const isCustom = definition.custom !== undefined;
+  const verb = VERBS[operation] ?? operation;
+  const id = operation === 'deletecollection' ? `delete${writer.id}Collection` : `${verb}${writer.id}`;
+  const produced = (operation === 'list' ? listTypes : objectTypes)(writer, isCustom);
+  const consumed = operation === 'patch' ? patchTypes(writer, isCustom) : bodyTypes(isCustom);
+  const body = bodyOf(operation, item.type, isCustom);
   return {
-    operationId: `${operation === 'deletecollection' ? `delete${writer.tag}Collection` : `${verb}${writer.tag}`}${namespaced ? 'Namespaced' : ''}${definition.kind}${suffix}`,
+    operationId: `${id}${namespaced ? 'Namespaced' : ''}${definition.kind}${suffix}`,
     description: `${verb} ${definition.resource}${item.suffix === '' ? '' : ` ${item.suffix}`}`,
     tags: [writer.tag],
     'x-kubernetes-action': ACTIONS[operation],
     'x-kubernetes-group-version-kind': { ...writer.kind(kind) },
     ...(definition.custom?.deprecation === undefined ? {} : { deprecated: true }),
     ...(writer.version === 'v2'
-      ? v2Body(writer, { body, types, operation, parameters })
-      : v3Body(writer, { body, types, operation, parameters })),
-    responses: responses(writer, answered, operation),
+      ? { consumes: [...consumed], produces: [...produced], schemes: ['https'] }
+      : requestBody(writer, { body, consumed, operation })),
+    responses: responses(writer, answerOf(definition, item, operation), { operation, isCustom, produced }),
   };
 }
 
-function bodyOf(operation: Operation, type: string): string | undefined {
+const VERBS: Readonly<Partial<Record<Operation, string>>> = {
+  get: 'read',
+  update: 'replace',
+  deletecollection: 'deleteCollection',
+};
+
+/** The type of the answer. */
+function answerOf(
+  { strategy, resource, group }: ResourceDefinition,
+  { type }: Item,
+  operation: Operation,
+): string {
+  if (operation === 'list') return `${type}List`;
+  if (operation === 'deletecollection') return 'meta/v1.Status';
+  if (operation !== 'delete') return type;
+  // Kubernetes documents a Status for namespaces, although it answers with the namespace.
+  const isNamespace = group === '' && resource === 'namespaces';
+  return strategy.returnsDeletedObject === true && !isNamespace ? type : 'meta/v1.Status';
+}
+
+function bodyOf(operation: Operation, type: string, isCustom: boolean): string | undefined {
   switch (operation) {
     case 'create':
     case 'update':
@@ -229,8 +226,9 @@ function bodyOf(operation: Operation, type: string): string | undefined {
     case 'patch':
       return 'meta/v1.Patch';
     case 'delete':
-    case 'deletecollection':
       return 'meta/v1.DeleteOptions';
+    case 'deletecollection':
+      return isCustom ? undefined : 'meta/v1.DeleteOptions';
     default:
       return undefined;
   }
@@ -249,64 +247,64 @@ function textOfBody(operation: Operation): string {
   }
 }
 
+const requiredFor = (operation: Operation): JsonObject =>
+  operation === 'create' || operation === 'update' || operation === 'patch' ? { required: true } : {};
+
+function bodyParameter(
+  { schemas }: PathWriter,
+  { definition }: ServedResource,
+  { type }: Item,
+  operation: Operation,
+): JsonObject | undefined {
+  const body = bodyOf(operation, type, definition.custom !== undefined);
+  if (body === undefined) return undefined;
+  const described = { description: textOfBody(operation), name: 'body', in: 'body' };
+  return { ...described, ...requiredFor(operation), schema: schemas.refer(body) };
+}
+
 interface RequestBody {
   /** The type of the body; undefined for none. */
   readonly body: string | undefined;
   /** Media types. */
-  readonly types: readonly string[];
+  readonly consumed: readonly string[];
   readonly operation: Operation;
-  readonly parameters: JsonObject[];
 }
 
-function v2Body(
-  { schemas, cbor }: PathWriter,
-  { body, types, operation, parameters }: RequestBody,
-): JsonObject {
-  const schema = body === undefined ? undefined : schemas.refer(body);
-  const bodies =
-    schema === undefined
-      ? []
-      : [{ description: textOfBody(operation), name: 'body', in: 'body', ...requiredFor(operation), schema }];
-  return {
-    consumes: [...types],
-    produces: [...objectTypes(cbor)],
-    schemes: ['https'],
-    ...withParameters([...parameters, ...bodies]),
-  };
-}
-
-/** Go's types of these documents omit empty and false fields, and so does this one: reading and writing gives the same text. */
-const withParameters = (parameters: JsonObject[]): JsonObject =>
-  parameters.length === 0 ? {} : { parameters };
-const requiredFor = (operation: Operation): JsonObject =>
-  operation === 'create' || operation === 'update' || operation === 'patch' ? { required: true } : {};
-
-function v3Body({ schemas }: PathWriter, { body, types, operation, parameters }: RequestBody): JsonObject {
-  if (body === undefined) return withParameters(parameters);
+function requestBody({ schemas }: PathWriter, { body, consumed, operation }: RequestBody): JsonObject {
+  if (body === undefined) return {};
   const schema = schemas.refer(body);
-  return {
-    ...withParameters(parameters),
-    requestBody: {
-      description: textOfBody(operation),
-      ...requiredFor(operation),
-      content: Object.fromEntries(types.map((type) => [type, { schema }])),
-    },
-  };
+  const content = Object.fromEntries(consumed.map((type) => [type, { schema }]));
+  return { requestBody: { description: textOfBody(operation), ...requiredFor(operation), content } };
 }
 
-function responses({ version, schemas, cbor }: PathWriter, type: string, operation: Operation): JsonObject {
+interface Answered {
+  readonly operation: Operation;
+  readonly isCustom: boolean;
+  /** Media types. */
+  readonly produced: readonly string[];
+}
+
+/** Which answers Kubernetes documents for its own resources, and for custom ones. */
+const CODES: Readonly<Partial<Record<Operation, readonly number[]>>> = {
+  create: [201, 202],
+  update: [201],
+  patch: [201],
+  delete: [202],
+};
+const TEXTS: Readonly<Record<number, string>> = { 201: 'Created', 202: 'Accepted' };
+
+function responses(
+  { version, schemas }: PathWriter,
+  type: string,
+  { operation, isCustom, produced }: Answered,
+): JsonObject {
   const schema = schemas.refer(type);
-  const ok: JsonObject =
-    version === 'v2'
-      ? { description: 'OK', schema }
-      : {
-          description: 'OK',
-          content: Object.fromEntries(objectTypes(cbor).map((type) => [type, { schema }])),
-        };
-  const created = operation === 'create' || operation === 'update' || operation === 'patch';
+  const answer: JsonObject =
+    version === 'v2' ? { schema } : { content: Object.fromEntries(produced.map((one) => [one, { schema }])) };
+  const others = isCustom && operation === 'patch' ? [] : (CODES[operation] ?? []);
   return {
-    200: ok,
-    ...(created ? { 201: { ...ok, description: 'Created' } } : {}),
+    200: { description: 'OK', ...answer },
+    ...Object.fromEntries(others.map((code) => [code, { description: TEXTS[code] ?? '', ...answer }])),
     401: { description: 'Unauthorized' },
   };
 }

@@ -27,10 +27,15 @@ export interface ForeignType {
   make(): JsonObject;
 }
 
+interface NamedScalar {
+  readonly name: string;
+  readonly schema: JsonObject;
+  /** Where version 3 can say more. */
+  readonly v3?: JsonObject;
+}
+
 /** Scalars that are definitions of their own, because clients know them by name. */
-const NAMED_SCALARS: Readonly<
-  Partial<Record<ScalarKind, { readonly name: string; readonly schema: JsonObject }>>
-> = {
+const NAMED_SCALARS: Readonly<Partial<Record<ScalarKind, NamedScalar>>> = {
   Time: {
     name: `${META}.Time`,
     schema: { type: 'string', format: 'date-time', description: 'A time in RFC 3339, in whole seconds.' },
@@ -46,6 +51,10 @@ const NAMED_SCALARS: Readonly<
   Quantity: {
     name: 'io.k8s.apimachinery.pkg.api.resource.Quantity',
     schema: { type: 'string', description: 'An amount with a unit, such as 500m, 2Gi or 1e3.' },
+    v3: {
+      description: 'An amount with a unit, such as 500m, 2Gi or 1e3.',
+      oneOf: [{ type: 'string' }, { type: 'number' }],
+    },
   },
   IntOrString: {
     name: 'io.k8s.apimachinery.pkg.util.intstr.IntOrString',
@@ -53,6 +62,11 @@ const NAMED_SCALARS: Readonly<
       type: 'string',
       format: 'int-or-string',
       description: 'A number, or a text such as 25% or the name of a port.',
+    },
+    v3: {
+      description: 'A number, or a text such as 25% or the name of a port.',
+      format: 'int-or-string',
+      oneOf: [{ type: 'integer' }, { type: 'string' }],
     },
   },
   FieldsV1: {
@@ -62,6 +76,10 @@ const NAMED_SCALARS: Readonly<
   RawExtension: {
     name: 'io.k8s.apimachinery.pkg.runtime.RawExtension',
     schema: { type: 'object', description: 'An object of any type.' },
+  },
+  JSON: {
+    name: 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON',
+    schema: { description: 'Any JSON value.' },
   },
 };
 
@@ -86,6 +104,8 @@ export interface SchemaSource {
   readonly enums?: boolean | undefined;
   /** Whether CBOR is among the media types. */
   readonly cbor?: boolean | undefined;
+  /** Whether the items of lists and the values of maps have defaults in version 3: zero values (up to Kubernetes 1.35). */
+  readonly itemDefaults?: boolean | undefined;
 }
 
 /** Collects definitions as references need them, each once, with the definitions that it refers to. */
@@ -96,9 +116,10 @@ export class SchemaWriter {
   readonly #version: OpenApiVersion;
   readonly #kindsOf: (type: string) => readonly GroupVersionKind[];
   readonly #enums: boolean;
+  readonly #itemDefaults: boolean;
 
   constructor(
-    { types, enums = true }: SchemaSource,
+    { types, enums = true, itemDefaults = false }: SchemaSource,
     version: OpenApiVersion,
     kindsOf: (type: string) => readonly GroupVersionKind[],
   ) {
@@ -106,6 +127,7 @@ export class SchemaWriter {
     this.#version = version;
     this.#kindsOf = kindsOf;
     this.#enums = enums;
+    this.#itemDefaults = itemDefaults && version === 'v3';
   }
 
   /** Lets a type that the IDL does not have be referred to. */
@@ -137,14 +159,14 @@ export class SchemaWriter {
     const properties: JsonObject = schema.typed ? { apiVersion: API_VERSION, kind: KIND } : {};
     const required: string[] = [];
     for (const field of schema.fields.values()) {
-      properties[field.name] = this.#property(field, doc);
+      properties[field.name] = this.#property(field, doc, schema);
       if (field.publishedRequired) required.push(field.name);
     }
     const kinds = this.#kindsOf(schema.name);
     return {
       type: 'object',
       ...(doc.description === '' ? {} : { description: doc.description }),
-      ...(required.length === 0 ? {} : { required: required.sort() }),
+      ...(required.length === 0 ? {} : { required }),
       ...(Object.keys(properties).length === 0 ? {} : { properties }),
       ...(schema.atomic ? { 'x-kubernetes-map-type': 'atomic' } : {}),
       ...(schema.unions.length === 0 ? {} : { 'x-kubernetes-unions': schema.unions.map(toUnion) }),
@@ -154,21 +176,28 @@ export class SchemaWriter {
     };
   }
 
-  #property(field: FieldSchema, doc: MessageDoc): JsonObject {
+  #property(field: FieldSchema, doc: MessageDoc, owner: MessageSchema): JsonObject {
     const description = doc.fields[field.name];
     const value = this.#value(field.value);
-    const described = description === undefined ? value : this.#describe(value, description);
-    return {
-      ...described,
-      ...extensionsOf(field),
-      ...(field.publishedDefault === undefined ? {} : { default: field.publishedDefault as JsonValue }),
+    const preset = this.#version === 'v2' ? undefined : defaultOf(field);
+    const beside = {
+      ...(description === undefined ? {} : { description }),
+      ...(isItemsOfList(field, owner) ? {} : extensionsOf(field)),
+      ...(preset === undefined ? {} : { default: preset }),
     };
+    return this.#with(beside, value);
   }
 
   /** v3 allows no keywords beside a reference. */
-  #describe(value: JsonObject, description: string): JsonObject {
-    if (this.#version === 'v3' && value.$ref !== undefined) return { description, allOf: [value] };
-    return { description, ...value };
+  #with(beside: JsonObject, value: JsonObject): JsonObject {
+    const isAlone = this.#version === 'v2' || value.$ref === undefined || Object.keys(beside).length === 0;
+    return { ...beside, ...(isAlone ? value : { allOf: [value] }) };
+  }
+
+  /** A list's items or a map's values. */
+  #inner(value: ValueSchema): JsonObject {
+    const preset = this.#itemDefaults ? zeroOf(value) : undefined;
+    return this.#with(preset === undefined ? {} : { default: preset }, this.#value(value));
   }
 
   #value(value: ValueSchema): JsonObject {
@@ -176,9 +205,9 @@ export class SchemaWriter {
       case 'message':
         return this.refer(value.message.name);
       case 'list':
-        return { type: 'array', items: this.#value(value.items) };
+        return { type: 'array', items: this.#inner(value.items) };
       case 'map':
-        return { type: 'object', additionalProperties: this.#value(value.values) };
+        return { type: 'object', additionalProperties: this.#inner(value.values) };
       case 'SchemaOrArray':
       case 'SchemaOrBool':
       case 'SchemaOrStringArray':
@@ -198,19 +227,34 @@ export class SchemaWriter {
   #scalar(kind: ScalarKind, values: readonly string[] | undefined): JsonObject {
     const named = NAMED_SCALARS[kind];
     if (named !== undefined) {
-      const oneOf = kind === 'IntOrString' && this.#version === 'v3' ? INT_OR_STRING_V3 : named.schema;
-      this.definitions[named.name] = oneOf;
+      this.definitions[named.name] = (this.#version === 'v3' ? named.v3 : undefined) ?? named.schema;
       return this.#ref(named.name);
     }
-    const plain = PLAIN_SCALARS[kind] ?? { description: 'Any JSON value.' };
+    const plain = PLAIN_SCALARS[kind] ?? {};
     return values === undefined || !this.#enums ? plain : { ...plain, enum: [...values] };
   }
 }
 
-const INT_OR_STRING_V3: JsonObject = {
-  description: 'A number, or a text such as 25% or the name of a port.',
-  format: 'int-or-string',
-  oneOf: [{ type: 'integer' }, { type: 'string' }],
+/** As in Kubernetes, version 3 alone has defaults. What Go never leaves out has its zero value. */
+function defaultOf({ value, zero, isPointer, publishedDefault }: FieldSchema): JsonValue | undefined {
+  if (publishedDefault !== undefined) return publishedDefault as JsonValue;
+  return isPointer || (value.kind !== 'message' && zero !== 'always') ? undefined : zeroOf(value);
+}
+
+const zeroOf = ({ kind }: ValueSchema): JsonValue | undefined => (kind === 'message' ? {} : ZEROS[kind]);
+
+const ZEROS: Readonly<Partial<Record<ValueSchema['kind'], JsonValue>>> = {
+  string: '',
+  int32: 0,
+  int64: 0,
+  double: 0,
+  bool: false,
+};
+
+/** The items of a list of objects, which no client merges: Kubernetes says nothing of how. */
+const isItemsOfList = ({ name }: FieldSchema, { fields }: MessageSchema): boolean => {
+  const metadata = fields.get('metadata')?.value;
+  return name === 'items' && metadata?.kind === 'message' && metadata.message.name === 'meta/v1.ListMeta';
 };
 
 export const API_VERSION: JsonObject = {
@@ -228,8 +272,9 @@ function toUnion({ discriminator, fields }: MessageSchema['unions'][number]): Js
 }
 
 function extensionsOf(field: FieldSchema): JsonObject {
+  const isWrapped = field.value.kind === 'list' && field.value.wrapped;
   return {
-    ...(field.listType === undefined ? {} : { 'x-kubernetes-list-type': field.listType }),
+    ...(field.listType === undefined || isWrapped ? {} : { 'x-kubernetes-list-type': field.listType }),
     ...(field.listMapKeys.length === 0 ? {} : { 'x-kubernetes-list-map-keys': [...field.listMapKeys] }),
     ...(field.atomic ? { 'x-kubernetes-map-type': 'atomic' } : {}),
     ...(field.granular ? { 'x-kubernetes-map-type': 'granular' } : {}),

@@ -11,7 +11,7 @@ import {
   pathWriter,
   toJsonInTurns,
 } from './openapi-document.ts';
-import { takesShards } from './openapi-parameters.ts';
+import { parametersToCome } from './openapi-parameters.ts';
 import { writePaths } from './openapi-paths.ts';
 import { encodeOpenApiV2, encodeOpenApiV2Part } from './openapi-protobuf/protobuf-v2.ts';
 import { definitionRef, SchemaWriter } from './openapi-schema.ts';
@@ -144,7 +144,7 @@ function customPart(
   return {
     paths: () =>
       writePaths(
-        pathWriter(key, 'v2', { schemas: { refer }, cbor, sharded: takesShards(types) }),
+        pathWriter(key, 'v2', { schemas: { refer }, cbor, toCome: parametersToCome(types) }),
         types,
         served,
       ),

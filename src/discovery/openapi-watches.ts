@@ -1,7 +1,9 @@
 import type { JsonObject } from '../api/object-meta.ts';
 import type { ServedResource } from '../registry/registry.ts';
+import { toPathItem } from './openapi-item.ts';
+import { listTypes } from './openapi-media.ts';
 import type { PathWriter } from './openapi-operations.ts';
-import { nameParameter, parameter, SHARD_SELECTOR } from './openapi-parameters.ts';
+import { nameParameter, parameter } from './openapi-parameters.ts';
 
 /**
  * `/watch/` in front of a resource, the way to watch before lists took the parameter `watch`. Generated clients have functions
@@ -39,46 +41,36 @@ const PARAMETERS = [
   ['resourceVersion', 'string'],
   ['resourceVersionMatch', 'string'],
   ['sendInitialEvents', 'boolean'],
-  [SHARD_SELECTOR, 'string'],
+  ['shardSelector', 'string'],
   ['timeoutSeconds', 'integer'],
   ['watch', 'boolean'],
 ] as const;
-
-const TYPES = ['application/json', 'application/yaml', 'application/json;stream=watch'];
-const TYPES_AND_CBOR = [
-  'application/json',
-  'application/yaml',
-  'application/cbor',
-  'application/json;stream=watch',
-  'application/cbor-seq',
-];
 
 function pathItem(writer: PathWriter, { definition, version }: ServedResource, watched: Watched): JsonObject {
   const { kind, group } = definition;
   const { named, namespaced, isAll } = watched;
   const schema = writer.schemas.refer('meta/v1.WatchEvent');
-  const types = writer.cbor ? TYPES_AND_CBOR : TYPES;
+  const types = listTypes(writer, false);
   const content = Object.fromEntries(types.map((type) => [type, { schema }]));
   const ok = writer.version === 'v2' ? { schema } : { content };
   const suffix = `${named ? '' : 'List'}${isAll ? 'ForAllNamespaces' : ''}`;
-  return {
-    get: {
-      operationId: `watch${writer.tag}${namespaced ? 'Namespaced' : ''}${kind}${suffix}`,
-      description: named
-        ? `Deprecated: list with watch=true and fieldSelector=metadata.name=... Watches one ${kind}.`
-        : `Deprecated: list with watch=true. Watches each ${kind} of a list.`,
-      tags: [writer.tag],
-      'x-kubernetes-action': named ? 'watch' : 'watchlist',
-      'x-kubernetes-group-version-kind': { ...writer.kind({ group, version: version.version, kind }) },
-      ...(writer.version === 'v2' ? { consumes: ['*/*'], produces: types, schemes: ['https'] } : {}),
-      responses: { 200: { description: 'OK', ...ok }, 401: { description: 'Unauthorized' } },
-    },
-    parameters: [
-      ...(named ? [nameParameter(writer.version, kind)] : []),
-      ...(namespaced ? [parameter(writer.version, 'namespace', 'string', { where: 'path' })] : []),
-      ...PARAMETERS.filter(([name]) => writer.sharded || name !== SHARD_SELECTOR).map(([name, type]) =>
-        parameter(writer.version, name, type, { where: 'query' }),
-      ),
-    ],
+  const json = {
+    operationId: `watch${writer.id}${namespaced ? 'Namespaced' : ''}${kind}${suffix}`,
+    description: named
+      ? `Deprecated: list with watch=true and fieldSelector=metadata.name=... Watches one ${kind}.`
+      : `Deprecated: list with watch=true. Watches each ${kind} of a list.`,
+    tags: [writer.tag],
+    'x-kubernetes-action': named ? 'watch' : 'watchlist',
+    'x-kubernetes-group-version-kind': { ...writer.kind({ group, version: version.version, kind }) },
+    ...(writer.version === 'v2' ? { consumes: ['*/*'], produces: [...types], schemes: ['https'] } : {}),
+    responses: { 200: { description: 'OK', ...ok }, 401: { description: 'Unauthorized' } },
   };
+  const parameters = [
+    ...(named ? [nameParameter(writer.version, kind)] : []),
+    ...(namespaced ? [parameter(writer.version, 'namespace', 'string', { where: 'path' })] : []),
+    ...PARAMETERS.filter(([name]) => !writer.toCome.has(name)).map(([name, type]) =>
+      parameter(writer.version, name, type, { where: 'query' }),
+    ),
+  ];
+  return toPathItem([{ method: 'get', json, parameters }]);
 }

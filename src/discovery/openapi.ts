@@ -47,7 +47,7 @@ interface PromisedDocument {
 /** Documents with custom resources that are kept, all together. */
 const MAX_KEPT_BYTES = 16 * 1024 * 1024;
 /** Increase this when a definition is published differently: clients cache documents by their hash. */
-const PUBLICATION = 3;
+const PUBLICATION = 4;
 
 /**
  * Makes OpenAPI documents on demand. Those of built-in resources take 150 ms together, so that making them yields the event
@@ -74,6 +74,7 @@ export class OpenApi {
     gitVersion: string;
     enums?: boolean | undefined;
     cbor?: boolean | undefined;
+    itemDefaults?: boolean | undefined;
     pages?: ServedPages | undefined;
     remote?: RemoteApis;
   }) {

@@ -127,7 +127,8 @@ function toSubresource(
 /** Lets clients notice that the stored version changed (Kubernetes: discovery.StorageVersionHash). */
 function storageVersionHash({ storage, kind, verbs, custom }: ResourceDefinition): JsonObject {
   const version = custom === undefined ? storage.version : custom.storedVersion;
-  if (version === '' || !verbs.includes('list')) return {};
+  // The states of components are not stored, and cannot be created.
+  if (version === '' || !verbs.includes('list') || !verbs.includes('create')) return {};
   const digest = createHash('sha256').update(`${storage.group}/${version}/${kind}`).digest();
   return { storageVersionHash: digest.subarray(0, 8).toString('base64') };
 }

@@ -1,4 +1,5 @@
 import type { JsonValue } from '../api/object-meta.ts';
+import { goFloat } from '../util/go-float.ts';
 import { goEscaped } from './go-json.ts';
 
 /**
@@ -135,19 +136,6 @@ function toNumber(char: string): string {
 export function goNumber(value: number): string {
   return Number.isSafeInteger(value) ? String(value) : goFloat(value);
 }
-
-/** strconv.FormatFloat(value, 'g', -1, 64) of a finite number: 0.5, 1.5e-07, 1e+20. */
-export function goFloat(value: number): string {
-  if (Object.is(value, -0)) return '-0';
-  const [digits = '', exponent = ''] = value.toExponential().split('e');
-  const power = Number(exponent);
-  if (power >= LEAST_SMALL_POWER && power < LEAST_LARGE_POWER) return String(value);
-  return `${digits}e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`;
-}
-
-/** Outside of these there is an exponent. */
-const LEAST_SMALL_POWER = -4;
-const LEAST_LARGE_POWER = 6;
 
 /**
  * A value as Go prints it without quotes (fmt, %v): `map[metadata:map[labels:invalid]]`, `[a b]`, `<nil>`. Keys are sorted.

@@ -80,6 +80,10 @@ function mergeField(out: JsonObject, patch: JsonObject, key: string, value: Json
   const field = schema?.fields.get(key);
   const current = Object.hasOwn(out, key) ? out[key] : undefined;
   if (isObject(value)) {
+    if (field?.patchStrategy.includes('replace') === true) {
+      setField(out, key, value);
+      return;
+    }
     const inner = messageOf(field?.value);
     const merged = mergeObject(isObject(current) ? current : {}, value, inner);
     if (merged === undefined) delete out[key];

@@ -1,3 +1,5 @@
+import { goFloat } from '../util/go-float.ts';
+
 /**
  * Counters, gauges and histograms for hot paths. A child stands for one label set: the code that counts looks it up once and
  * keeps it, so counting is a plain addition (10 ns, where prom-client's observation costs 1.5 µs).
@@ -143,7 +145,7 @@ export class Distribution {
     let below = 0;
     const buckets = this.#bounds.map((bound, at) => {
       below += this.#counts[at] ?? 0;
-      return { name: `${name}_bucket`, labels: { ...labels, le: String(bound) }, value: below };
+      return { name: `${name}_bucket`, labels: { ...labels, le: goFloat(bound) }, value: below };
     });
     return [
       ...buckets,

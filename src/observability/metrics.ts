@@ -1,4 +1,6 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { goFloat } from '../util/go-float.ts';
+import { DEFAULT_MINOR } from '../version.ts';
 import { type Instrument, type MetricFamily, Numbers, type Sample } from './instruments.ts';
 import { stabilityOf } from './metric-stability.ts';
 
@@ -95,6 +97,7 @@ export function toText(families: readonly MetricFamily[], policy: MetricPolicy):
       policy,
       [...families].sort((a, b) => (a.name < b.name ? -1 : 1)),
     ),
+    policy.minor ?? DEFAULT_MINOR,
   );
 }
 
@@ -115,17 +118,19 @@ export interface MetricPolicy {
   readonly allowedValues: ReadonlyMap<string, ReadonlySet<string>>;
   /** --show-hidden-metrics-for-version */
   readonly showHidden: boolean;
+  /** The version of Kubernetes that says how stable each is. */
+  readonly minor?: number | undefined;
 }
 
 const SHOW_ALL: MetricPolicy = { disabled: new Set(), allowedValues: new Map(), showHidden: false };
 
 /** How many metrics are shown and how many are not, by Kubernetes' metrics of these names (component-base, metrics). */
 function countsOfOthers(families: readonly MetricFamily[], policy: MetricPolicy): MetricFamily[] {
-  const { disabled, showHidden } = policy;
+  const { disabled, showHidden, minor = DEFAULT_MINOR } = policy;
   const enabled = families.filter(({ name }) => !disabled.has(name));
   const hidden = enabled.filter((family) => family.hidden === true);
   return [
-    countByStability(showHidden ? enabled : enabled.filter((family) => family.hidden !== true)),
+    countByStability(showHidden ? enabled : enabled.filter((family) => family.hidden !== true), minor),
     toCounter('disabled_metrics_total', 'Metrics that a flag has switched off.', disabled.size),
     toCounter(
       'hidden_metrics_total',
@@ -136,14 +141,14 @@ function countsOfOthers(families: readonly MetricFamily[], policy: MetricPolicy)
 }
 
 /** Counts the metrics of Kubernetes; those of the process and of the language are no part of its own count either. */
-function countByStability(families: readonly MetricFamily[]): MetricFamily {
+function countByStability(families: readonly MetricFamily[], minor: number): MetricFamily {
   const numbers = new Numbers('counter', {
     name: 'registered_metrics_total',
     help: 'Metrics of Kubernetes that are shown, by their stability and the version that deprecated them.',
     labels: ['stability_level', 'deprecated_version'],
   });
   for (const { name, deprecated = '' } of families)
-    if (!IS_OURS.test(name)) numbers.at(stabilityOf(name), deprecated).add();
+    if (!IS_OURS.test(name)) numbers.at(stabilityOf(name, minor), deprecated).add();
   return numbers.collect();
 }
 
@@ -189,12 +194,14 @@ function restrictLabels(family: MetricFamily, allowed: MetricPolicy['allowedValu
 /** Prometheus' text format, version 0.0.4. */
 export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-function formatFamilies(families: readonly MetricFamily[]): string {
+function formatFamilies(families: readonly MetricFamily[], minor: number): string {
   const lines: string[] = [];
-  for (const { name, help, type, samples } of families) {
+  for (const { name, help, type, samples, deprecated } of families) {
     if (samples.length === 0) continue;
+    const since = deprecated === undefined ? '' : `(Deprecated since ${deprecated}) `;
+    const promise = IS_OURS.test(name) ? '' : `[${stabilityOf(name, minor)}] `;
     lines.push(
-      `# HELP ${name} ${help.replace(/\\/g, '\\\\').replace(/\n/g, '\\n')}`,
+      `# HELP ${name} ${promise}${since}${help.replace(/\\/g, '\\\\').replace(/\n/g, '\\n')}`,
       `# TYPE ${name} ${type}`,
     );
     for (const sample of samples) lines.push(formatSample(sample));
@@ -213,5 +220,5 @@ const escapeLabel = (text: string): string =>
 function formatNumber(value: number): string {
   if (Number.isNaN(value)) return 'NaN';
   if (value === Number.POSITIVE_INFINITY) return '+Inf';
-  return value === Number.NEGATIVE_INFINITY ? '-Inf' : String(value);
+  return value === Number.NEGATIVE_INFINITY ? '-Inf' : goFloat(value);
 }

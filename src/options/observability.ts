@@ -94,6 +94,7 @@ export function readObservability(line: CommandLine, gates: FeatureGates) {
     // The flag wins over the file, label by label.
     allowedValues: new Map([...said.allowedLabelsFile, ...said.allowedLabels]),
     showHidden: said.showHidden,
+    minor: gates.isEnabled.minor,
   };
   return Object.freeze({
     log: readLog(said, gates),

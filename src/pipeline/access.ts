@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { forbidden, internalError, StatusError } from '../api/status.ts';
+import { AccessDenied, internalError, StatusError } from '../api/status.ts';
 import {
   ANONYMOUS,
   type AnonymousAccess,
@@ -98,7 +98,7 @@ export async function authorize(
   if (error !== undefined) throw internalError(logsTell(request), new Error(error));
   const { target } = request;
   const resource = { group: target?.group ?? '', resource: target?.resource ?? '' };
-  throw forbidden(resource, target?.name ?? '', forbiddenMessage(request, reason));
+  throw new AccessDenied(resource, target?.name ?? '', forbiddenMessage(request, reason));
 }
 
 /** An allow counts as such, also where another authorizer failed. */

@@ -1,5 +1,5 @@
 import type { MessageSchema } from '../api/schema.ts';
-import { internalError, StatusError } from '../api/status.ts';
+import { AccessDenied, internalError, StatusError } from '../api/status.ts';
 import { negotiate, type Representation, wantsPretty } from '../codec/negotiate.ts';
 import { encodeValue } from '../codec/wire-formats.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -49,6 +49,7 @@ function toErrorResponse(
     contentType: representation.contentType,
     headers: {
       ...(retry === undefined ? {} : { 'retry-after': String(Math.max(retry, 1)) }),
+      ...(known instanceof AccessDenied ? { 'x-content-type-options': 'nosniff' } : {}),
       ...(status.code === 401 ? { 'www-authenticate': 'Basic realm="kubernetes-master"' } : {}),
     },
     chunks: [encodeValue(status, representation, statusSchema)],

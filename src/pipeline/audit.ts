@@ -111,9 +111,11 @@ export function auditAuthentication<T>(
   if (auditor === undefined) return authenticate();
   return authenticate().catch(async (error: unknown) => {
     const trail = auditor.begin(request);
-    const code = error instanceof StatusError ? error.status.code : 500;
-    trail?.status({ message: describeAttempt(request), code });
-    await trail?.stage('ResponseStarted');
+    if (error instanceof StatusError) await trail?.failed(error, 'ResponseStarted');
+    else {
+      trail?.status({ message: describeAttempt(request), code: 500 });
+      await trail?.stage('ResponseStarted');
+    }
     throw error;
   });
 }

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { forbidden } from '../api/status.ts';
+import { AccessDenied } from '../api/status.ts';
 import { groupsOf, parseUsername } from '../authn/service-account/signed-tokens.ts';
 import {
   type AuthorizationAttributes,
@@ -257,7 +257,7 @@ function refuseDangerous(
 ): void {
   const refuse = (resource: string, name: string, why: string): never => {
     const target = toTarget({ group: AUTHENTICATION, resource, name });
-    throw forbidden(target, name, forbiddenMessage({ user, verb, target, path: '' }, why));
+    throw new AccessDenied(target, name, forbiddenMessage({ user, verb, target, path: '' }, why));
   };
   if (groups.includes('')) refuse('groups', '', 'impersonating the empty string group is not allowed');
   if (isMaster({ username, uid, groups, extra: {} }))

@@ -1,4 +1,4 @@
-import { forbidden } from '../api/status.ts';
+import { AccessDenied } from '../api/status.ts';
 import { groupsOf, parseUsername } from '../authn/service-account/signed-tokens.ts';
 import { type AuthorizationAttributes, type Authorizer, forbiddenMessage } from '../authz/authorizer.ts';
 import type { AuthenticatedRequest, ResourceTarget, UserInfo } from '../request/api-request.ts';
@@ -75,7 +75,7 @@ export async function mustAllow(
   if (decision === 'allow') return;
   const { target } = attributes;
   const resource = { group: target?.group ?? '', resource: target?.resource ?? '' };
-  throw forbidden(resource, target?.name ?? '', forbiddenMessage(attributes, reason));
+  throw new AccessDenied(resource, target?.name ?? '', forbiddenMessage(attributes, reason));
 }
 
 function toUser({ username, groups, uid, extra }: Wish): UserInfo {

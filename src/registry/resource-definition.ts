@@ -36,6 +36,8 @@ export interface ResourceDefinition extends GroupResource, ResourceTraits, Colum
   readonly subresources: readonly Subresource[];
   /** Takes the stored form. */
   cells(object: ApiObject, now: number): readonly Cell[];
+  /** Tables of older versions of Kubernetes. */
+  readonly olderTables?: readonly (Life & ColumnSet)[];
   readonly fields: SelectableFields;
   readonly strategy: Strategy;
   /** For a version of a custom resource. */
@@ -191,6 +193,8 @@ export interface ActionContext<Parent extends ApiObject = ApiObject> {
   ): Promise<T>;
   /** Adds a Warning header to the response. */
   warn(text: string): void;
+  /** Adds an annotation to the audit event of the request. */
+  annotate(key: string, value: string): void;
   /** Makes tokens of service accounts. */
   readonly tokens: TokenIssuing;
   readonly isOn: Gates;

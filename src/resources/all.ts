@@ -248,11 +248,15 @@ function asOf(
     return isServed ? [{ ...version, enabledByDefault: true }] : [];
   });
   const subresources = definition.subresources.filter((subresource) => isAlive(subresource, minor));
+  const older = definition.olderTables?.find((table) => isAlive(table, minor));
   const isWhole =
+    older === undefined &&
     versions.length === definition.versions.length &&
     versions.every((version, at) => version === definition.versions[at]) &&
     subresources.length === definition.subresources.length;
-  return isWhole ? definition : { ...definition, versions, subresources };
+  if (isWhole) return definition;
+  const { columns, cells } = older ?? definition;
+  return { ...definition, versions, subresources, columns, cells };
 }
 
 function withDeprecation(

@@ -52,6 +52,8 @@ export interface ResourceOutline<T extends ApiObject = ApiObject> extends Resour
   statusWarnings?(object: T, old: T, isOn?: Gates): string[];
   readonly subresources?: readonly Subresource[];
   readonly table?: Table<T>;
+  /** Tables of older versions of Kubernetes. */
+  readonly olderTables?: readonly (Life & Table<T>)[];
   readonly fields?: FieldOutline;
   /** Rules that stored objects may go on breaking. */
   readonly ratchets?: readonly Ratchet<T>[];

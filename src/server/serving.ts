@@ -27,7 +27,7 @@ import type { PortCalls } from '../util/port-calls.ts';
 import { Births } from '../verbs/incarnations.ts';
 import { createReviews } from '../verbs/review-handlers.ts';
 import { createResourceHandler, type ResourceHandler } from '../verbs/verbs.ts';
-import { versionInfoOf } from '../version.ts';
+import { DEFAULT_MINOR, versionInfoOf } from '../version.ts';
 import { findAdvertisedAddress } from './advertised-address.ts';
 import type { AggregationPhase } from './aggregation.ts';
 import type { Auditing } from './audit.ts';
@@ -392,7 +392,7 @@ function createResources(
   return createResourceHandler({
     ...{ registry, types, now, isFeatureOn, writer, authorizer, admission, tokens },
     ...{ store, historyOf, births },
-    virtualStores: createVirtualStores(history, historyWork.reads),
+    virtualStores: createVirtualStores(history, historyWork.reads, isFeatureOn.minor ?? DEFAULT_MINOR),
     backends: createBackends(options.agents, { isFeatureOn, egress }, options.serving.sandboxProxiedPages),
     virtual: new Map([
       ...createReviews({ authorizer, authenticator, apiAudiences, isFeatureOn }),

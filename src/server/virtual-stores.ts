@@ -1,3 +1,4 @@
+import type { Minor } from '../api/emulation.ts';
 import { ComponentStatuses } from '../diagnostics/component-statuses.ts';
 import type { LargeWork } from '../history/large-work.ts';
 import type { HistoryParts } from '../history/parts.ts';
@@ -6,8 +7,8 @@ import type { VirtualStores } from '../verbs/verb-call.ts';
 import { createHistoryStores } from './history.ts';
 
 /** The stores of all resources whose objects are computed for each request. */
-export const createVirtualStores = (parts: HistoryParts, large: LargeWork): VirtualStores =>
+export const createVirtualStores = (parts: HistoryParts, large: LargeWork, minor: Minor): VirtualStores =>
   new Map([
     ...createHistoryStores(parts, large),
-    ['/componentstatuses', () => new ComponentStatuses(parts.store, probeHealth)],
+    ['/componentstatuses', () => new ComponentStatuses(parts.store, probeHealth, minor)],
   ]);

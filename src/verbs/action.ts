@@ -123,6 +123,10 @@ class Actions implements ActionContext {
     this.#write.request?.warn(text);
   }
 
+  annotate(key: string, value: string): void {
+    this.#write.request?.audit?.annotate(key, value);
+  }
+
   get dryRun(): boolean {
     return this.#write.dryRun;
   }

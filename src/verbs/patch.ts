@@ -46,13 +46,24 @@ export async function patch(call: VerbCall): Promise<ApiResponse> {
   return objectResponse(form, 200, written);
 }
 
+/** Kubernetes' routes of built-in resources refuse other types before anything reads the request. */
+const noRoute = (): StatusError =>
+  new StatusError({
+    code: 415,
+    reason: 'UnsupportedMediaType',
+    message: '415: Unsupported Media Type',
+    details: {},
+  });
+
 /** @throws StatusError 415 */
 function chooseKind({ request, served }: VerbCall): PatchKind {
-  const kinds = served.definition.custom === undefined ? PATCH_KINDS : CUSTOM_PATCH_KINDS;
+  const isCustom = served.definition.custom !== undefined;
+  const kinds = isCustom ? CUSTOM_PATCH_KINDS : PATCH_KINDS;
   const kind = kinds[contentTypeOf(request)];
+  if (kind !== undefined) return kind;
+  if (!isCustom) throw noRoute();
   const applying = request.knowsCbor === true ? [APPLY_PATCH, APPLY_CBOR] : [APPLY_PATCH];
-  if (kind === undefined) throw unsupportedMediaType([...Object.keys(kinds), ...applying]);
-  return kind;
+  throw unsupportedMediaType([...Object.keys(kinds), ...applying]);
 }
 
 function contentTypeOf({ headers }: AuthorizedResourceRequest): string {

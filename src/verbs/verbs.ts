@@ -149,10 +149,15 @@ function resolveTarget(registry: Registry, request: AuthorizedResourceRequest): 
 }
 
 /** A path with a namespace for a cluster-scoped resource, or without one for a namespaced object, does not exist. */
-function isInScope({ definition }: ServedResource, { target, verb }: AuthorizedResourceRequest): boolean {
-  const { namespaced, custom } = definition;
+function isInScope({ definition }: ServedResource, request: AuthorizedResourceRequest): boolean {
+  const { namespaced, custom, verbs } = definition;
+  const { target, verb, path } = request;
   if (!namespaced) return target.namespace === '' || target.resource === 'namespaces';
-  if (target.namespace !== '' || verb === 'list' || verb === 'watch') return true;
+  if (target.namespace !== '') return true;
+  if (custom === undefined && !verbs.includes('list')) return false;
+  // A name may come from a field selector too.
+  if (verb === 'watch' && target.name !== '' && path.endsWith(`/${target.name}`)) return false;
+  if (verb === 'list' || verb === 'watch') return true;
   // The path of a built-in collection exists, but not for this method.
   return custom === undefined && target.name === '';
 }

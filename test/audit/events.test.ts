@@ -285,10 +285,28 @@ test('a caller who could not be authenticated is recorded without what was tried
     {
       stage: 'ResponseStarted',
       user: {},
-      responseStatus: { message: 'Authentication failed, attempted: bearer', code: 401 },
+      responseStatus: { status: 'Failure', message: 'Unauthorized', reason: 'Unauthorized', code: 401 },
     },
   ]);
   expect(JSON.stringify(events())).not.toContain('hunter2');
+});
+
+test('the status of a request is the Status that it was answered with, also without objects', async () => {
+  const { auditor, events } = start('- level: RequestResponse');
+  const details = { name: 's', kind: 'secrets', uid: '1' };
+  const deleted = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details };
+  for (const pretty of [false, true])
+    await audit({ auditor }, requestOf('DELETE', URL_OF_S), async () => answer(deleted, 'json', pretty));
+  const expected = {
+    responseStatus: { metadata: {}, status: 'Success', details, code: 200 },
+    responseObject: deleted,
+  };
+  expect(events().filter(({ stage }) => stage === 'ResponseComplete')).toMatchObject([expected, expected]);
+  const refused = notFound({ group: '', resource: 'pages' }, 'x');
+  await expect(audit({ auditor }, requestOf('GET', '/metrics'), () => Promise.reject(refused))).rejects.toBe(
+    refused,
+  );
+  expect(events().at(-1).responseObject).toEqual(refused.status);
 });
 
 test('a request at level None costs no trail and leaves no event', async () => {

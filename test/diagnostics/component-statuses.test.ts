@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
+import type { Minor } from '../../src/api/emulation.ts';
 import { ComponentStatuses } from '../../src/diagnostics/component-statuses.ts';
 import { probeHealth } from '../../src/outbound/health-probe.ts';
 import type { Revision } from '../../src/storage/revision.ts';
@@ -10,7 +11,7 @@ import type { Entry } from '../../src/storage/store.ts';
 import { Authority } from '../kit/pki.ts';
 
 const asked: string[] = [];
-const statuses = (database: 'up' | 'down' = 'up'): ComponentStatuses =>
+const statuses = (database: 'up' | 'down' = 'up', minor: Minor = 32): ComponentStatuses =>
   new ComponentStatuses(
     {
       list: async () => {
@@ -24,6 +25,7 @@ const statuses = (database: 'up' | 'down' = 'up'): ComponentStatuses =>
         ? { isHealthy: false, message: 'away' }
         : { isHealthy: true, message: 'ok' };
     },
+    minor,
   );
 
 const conditionOf = ({ json }: Entry): unknown => JSON.parse(json.toString()).conditions;
@@ -49,6 +51,7 @@ test('one is read by its name, and storage without its database is unhealthy', a
   ]);
   expect(conditionOf(await statuses('down').get({ name: 'controller-manager' }))).toEqual(healthy);
   await expect(statuses().get({ name: 'none' })).rejects.toThrow('Component not found: none');
+  await expect(statuses('up', 33).get({ name: 'none' })).rejects.toThrow('componentstatus "none" not found');
 });
 
 test('a server is asked without a look at its certificate', async () => {

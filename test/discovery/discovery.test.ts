@@ -64,6 +64,17 @@ const itemOf = ({ json }: Pick<Answered, 'json'>, name = 'stable.example.com'): 
 
 const CRON = { kind: 'Cron', shortNames: ['ct'], categories: ['all'] } as const;
 
+test('caches may keep the aggregated form, and the states of components are not stored', async () => {
+  const { ask } = createServer();
+  expect((await ask('/apis', aggregatedAs('v2'))).headers['cache-control']).toBe('public');
+  expect((await ask('/apis')).headers['cache-control']).toBeUndefined();
+  const { resources } = (await ask('/api/v1')).json;
+  const hashed = (of: string): boolean =>
+    'storageVersionHash' in resources.find(({ name }: { name: string }) => name === of);
+  expect([hashed('configmaps'), hashed('componentstatuses')]).toEqual([true, false]);
+  expect((await ask('/index.html')).json).toEqual((await ask('/')).json);
+});
+
 test('what --runtime-config leaves out is in no document of discovery, the core group too', async () => {
   const { ask } = createServer('v1=false', 'batch/v1=false', 'autoscaling/v1=false', 'api/alpha=false');
   const { groups } = (await ask('/apis')).json;

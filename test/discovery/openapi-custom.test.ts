@@ -171,7 +171,15 @@ test('the one document has built-in and custom types, and all that they refer to
   const text = gather(await openApi.whole([CORE, KEY])).toString();
   const document: JsonObject = JSON.parse(text);
   expect(text).toBe(JSON.stringify(document));
-  expect(Object.keys(document)).toEqual(['swagger', 'info', 'parameters', 'paths', 'definitions']);
+  expect(Object.keys(document)).toEqual([
+    'swagger',
+    'info',
+    'parameters',
+    'securityDefinitions',
+    'security',
+    'paths',
+    'definitions',
+  ]);
   const names = new Set(
     ['definitions', 'parameters'].flatMap((part) =>
       Object.keys(document[part] as JsonObject).map((name) => `#/${part}/${name}`),

@@ -31,8 +31,8 @@ const whole = async (openApi: OpenApi, keys: DocumentKey[], form: DocumentForm =
 
 const parse = (bytes: Buffer): JsonValue => JSON.parse(bytes.toString()) as JsonValue;
 
-/** Schemas may be empty, and mean anything then; defaults and extensions are values. */
-const MAY_BE_EMPTY = new Set(['schema', 'items', 'additionalProperties', 'default', 'enum']);
+/** Schemas may be empty, and mean anything then; defaults and extensions are values; requirements name no scopes. */
+const MAY_BE_EMPTY = new Set(['schema', 'items', 'additionalProperties', 'default', 'enum', 'security']);
 
 /** What Go's types would leave out when they write what they have read: their fields are omitempty. */
 function* lostIn(value: JsonValue | undefined, path: string, name = ''): Iterable<string> {
@@ -83,6 +83,13 @@ const nameOf = ({ name, $ref = '' }: Named): string => name ?? $ref.slice($ref.s
 interface Operation {
   readonly operationId?: string;
   readonly parameters?: Named[];
+  readonly tags?: string[];
+  readonly produces?: string[];
+  readonly responses?: Record<string, Response>;
+}
+interface Response {
+  readonly schema?: Named;
+  readonly content?: Record<string, { readonly schema: Named }>;
 }
 type Paths = Record<string, Record<string, Operation> & { parameters?: Named[] }>;
 
@@ -136,19 +143,135 @@ const WATCH_PARAMETERS = [
   ...['resourceVersion', 'resourceVersionMatch', 'sendInitialEvents', 'timeoutSeconds', 'watch'],
 ];
 
+async function bothVersions(group: string, version: string): Promise<Documented[]> {
+  const { openApi, keys } = builtIn;
+  const key = keys.find((one) => one.group === group && one.version === version);
+  if (key === undefined) throw new Error(`${group}/${version} is not served`);
+  const { make } = await openApi.groupVersion(key);
+  return [parse(await whole(openApi, keys)), parse(await make())].map((one) => one as unknown as Documented);
+}
+
+interface Documented {
+  readonly paths: Paths;
+  readonly definitions?: Record<string, Schema>;
+  readonly components?: { readonly schemas: Record<string, Schema> };
+}
+interface Schema {
+  readonly required?: string[];
+  readonly properties?: Record<string, Record<string, unknown>>;
+}
+
+/** The media types of the first answer; version 2 gives them for all. */
+const typesOf = ({ produces, responses = {} }: Operation): string[] =>
+  produces ?? Object.keys(responses[200]?.content ?? {});
+
+/** The type of the answer. */
+const answeredBy = ({ responses = {} }: Operation): string => {
+  const { schema, content } = responses[200] ?? {};
+  return (schema ?? content?.['application/json']?.schema)?.$ref?.replace(/^.*[/]/, '') ?? '';
+};
+
+test.each([
+  ['pods', 'get', '200 401', 'PodList', 'streams'],
+  ['pods', 'post', '200 201 202 401', 'Pod', 'objects'],
+  ['pods', 'delete', '200 401', 'Status', 'objects'],
+  ['pods/{name}', 'put', '200 201 401', 'Pod', 'objects'],
+  ['pods/{name}', 'patch', '200 201 401', 'Pod', 'objects'],
+  ['pods/{name}', 'delete', '200 202 401', 'Pod', 'objects'],
+  ['configmaps/{name}', 'delete', '200 202 401', 'Status', 'objects'],
+])('%s %s has the answers that Kubernetes documents', async (path, method, codes, type, media) => {
+  const objects = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
+  const streams = ['application/json;stream=watch', 'application/vnd.kubernetes.protobuf;stream=watch'];
+  for (const { paths } of await bothVersions('', 'v1')) {
+    const operation = paths[`/api/v1/namespaces/{namespace}/${path}`]?.[method];
+    expect(operation?.tags).toEqual(['core_v1']);
+    expect(Object.keys(operation?.responses ?? {})).toEqual(codes.split(' '));
+    expect(
+      answeredBy(operation ?? {})
+        .split('.')
+        .at(-1),
+    ).toBe(type);
+    expect(typesOf(operation ?? {})).toEqual(media === 'objects' ? objects : [...objects, ...streams]);
+  }
+});
+
+test('a parameter of all operations of a path is beside them, and parameters are sorted by name', async () => {
+  for (const { paths } of await bothVersions('', 'v1')) {
+    const pods = paths['/api/v1/namespaces/{namespace}/pods'];
+    expect(pods?.parameters?.map(nameOf)).toEqual(['namespace', 'pretty']);
+    const own = (method: string) =>
+      (pods?.[method]?.parameters ?? []).map(nameOf).filter((name) => name !== 'body');
+    expect(own('post')).toEqual(['dryRun', 'fieldManager', 'fieldValidation']);
+    expect(own('delete')).toEqual(own('delete').toSorted());
+    expect(own('delete')).not.toContain('allowWatchBookmarks');
+    // All parameters of a path with one operation are.
+    const all = paths['/api/v1/pods'];
+    expect(all?.get?.parameters).toBeUndefined();
+    expect(all?.parameters?.map(nameOf)).toContain('labelSelector');
+  }
+});
+
+test('a status is documented in the version that is served, which may not be the stored one', async () => {
+  for (const { paths } of await bothVersions('autoscaling', 'v1')) {
+    const path = '/apis/autoscaling/v1/namespaces/{namespace}/horizontalpodautoscalers/{name}/status';
+    const read = paths[path]?.get as Operation & { 'x-kubernetes-group-version-kind': { version: string } };
+    expect(answeredBy(read)).toBe('io.k8s.api.autoscaling.v1.HorizontalPodAutoscaler');
+    expect(read['x-kubernetes-group-version-kind'].version).toBe('v1');
+  }
+});
+
+test('version 3 tells the defaults that Kubernetes publishes, and version 2 none', async () => {
+  const [v2, v3] = await bothVersions('', 'v1');
+  const properties = Object.values(v2?.definitions ?? {}).flatMap((one) =>
+    Object.values(one.properties ?? {}),
+  );
+  expect(properties.length).toBeGreaterThan(2000);
+  expect(properties.filter((one) => 'default' in one)).toEqual([]);
+  const of = (type: string, field: string) =>
+    v3?.components?.schemas[`io.k8s.api.core.v1.${type}`]?.properties?.[field];
+  expect(of('ContainerPort', 'protocol')?.default).toBe('TCP');
+  expect(of('LocalObjectReference', 'name')?.default).toBe('');
+  // What Go never leaves out has its zero value.
+  expect(of('ContainerPort', 'containerPort')?.default).toBe(0);
+  expect(of('Pod', 'spec')).toMatchObject({ default: {}, allOf: [{}] });
+  // Applied, and not published.
+  expect(of('PodSpec', 'restartPolicy')).not.toHaveProperty('default');
+  expect(of('Probe', 'httpGet')).not.toHaveProperty('default');
+});
+
+test('required fields are in the order of their declaration', async () => {
+  for (const { definitions, components } of await bothVersions('', 'v1')) {
+    const { required } = (definitions ?? components?.schemas)?.['io.k8s.api.core.v1.AttachedVolume'] ?? {};
+    expect(required).toEqual(['name', 'devicePath']);
+  }
+});
+
+test('documents say how clients authenticate, and what any JSON is called', async () => {
+  const [v2, v3] = await bothVersions('apiextensions.k8s.io', 'v1');
+  const scheme = { BearerToken: { type: 'apiKey', name: 'authorization', in: 'header' } };
+  expect(v2).toMatchObject({ securityDefinitions: scheme, security: [{ BearerToken: [] }] });
+  expect(v3).toMatchObject({ components: { securitySchemes: scheme } });
+  const prefix = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1';
+  for (const schemas of [v2?.definitions, v3?.components?.schemas])
+    expect(JSON.stringify(schemas?.[`${prefix}.JSONSchemaProps`]?.properties?.enum)).toContain(
+      `${prefix}.JSON"`,
+    );
+});
+
 test('what a read of history takes in its query is in the documents', async () => {
   const { openApi, keys } = builtIn;
   const key = keys.find(({ group }) => group === 'history.cluster.io');
   if (key === undefined) throw new Error('history.cluster.io is not served');
   const { make } = await openApi.groupVersion(key);
   for (const document of [parse(await make()), parse(await whole(openApi, keys))]) {
-    const { paths } = document as unknown as { paths: Record<string, { get?: { parameters?: Named[] } }> };
+    const { paths } = document as unknown as { paths: Record<string, { parameters?: Named[] }> };
     const asked = (path: string) =>
-      (paths[`/apis/history.cluster.io/v1alpha1/${path}`]?.get?.parameters ?? []).map(nameOf);
+      (paths[`/apis/history.cluster.io/v1alpha1/${path}`]?.parameters ?? []).map(nameOf);
     expect(asked('revisions')).toEqual(expect.arrayContaining(['fieldSelector', 'since', 'until']));
-    expect(asked('timelines/{name}')).toEqual(['since', 'until', 'limit', 'continue']);
-    expect(asked('blames/{name}')).toEqual(['asOf']);
-    expect(asked('revisions/{name}/why')).toEqual([]);
+    const own = ['name', 'pretty'];
+    expect(asked('timelines/{name}')).toEqual(['continue', 'limit', ...own, 'since', 'until']);
+    expect(asked('blames/{name}')).toEqual(['asOf', ...own]);
+    expect(asked('revisions/{name}/why')).toEqual(own);
   }
 });
 

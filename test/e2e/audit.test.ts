@@ -379,7 +379,7 @@ test('refusals are recorded: unknown callers without a name, forbidden ones with
     {
       stage: 'ResponseStarted',
       user: {},
-      responseStatus: { message: 'Authentication failed, attempted: bearer', code: 401 },
+      responseStatus: { status: 'Failure', message: 'Unauthorized', reason: 'Unauthorized', code: 401 },
     },
   ]);
   const forbidden = await requestWith({ authorization: 'Bearer restricted' });

@@ -86,6 +86,9 @@ test('paths that lead nowhere are 404, verbs that do not exist there 405', async
     '/apis/apps/v9/deployments',
     '/apis/apps/v1/nothings',
     '/version/nope',
+    // Pods are in namespaces, and cannot be watched by name without one; bindings have no list.
+    '/api/v1/watch/pods/x',
+    '/api/v1/bindings',
   ])
     expectStatus(
       await cluster.request('GET', path),
@@ -102,6 +105,7 @@ test('paths that lead nowhere are 404, verbs that do not exist there 405', async
   expectStatus(await cluster.request('PUT', MAPS, {}), 405, 'MethodNotAllowed', /does not allow this method/);
   const bindings = '/api/v1/namespaces/default/bindings';
   const reviews = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
+  expect((await cluster.request('POST', '/api/v1/bindings', {})).code).toBe(404);
   for (const path of [`${bindings}/a`, `${reviews}/a`])
     for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'])
       expect((await cluster.request(method, path)).code, `${method} ${path}`).toBe(404);

@@ -236,6 +236,13 @@ test.each<[string, string[], string[], string[]]>([
   expect(metadata).toEqual({ metadata: { finalizers: after } });
 });
 
+test('a strategic merge patch replaces the selector of a disruption budget', () => {
+  const budget = loadTypes().message('policy/v1.PodDisruptionBudget');
+  const selecting = (matchLabels: JsonObject): JsonObject => ({ spec: { selector: { matchLabels } } });
+  const merged = applyStrategicMerge(selecting({ app: 'a', tier: 'web' }), selecting({ app: 'b' }), budget);
+  expect(merged).toEqual(selecting({ app: 'b' }));
+});
+
 test('$retainKeys and $deleteFromPrimitiveList', () => {
   const target: JsonObject = {
     metadata: { finalizers: ['a', 'b', 'c'] },

@@ -400,6 +400,9 @@ test('a configuration that does not fit its type is refused in the words of Kube
     `${containers}: element 2: associative list with keys has an element that omits key field "name" (and doesn't have default value)`,
     '.spec.templat: field not declared in schema',
   ]);
+  // The name of a secret has a default, which is empty.
+  const secrets = { spec: { template: { spec: { imagePullSecrets: [{}] } } } };
+  expect(checkConfig(secrets, types.message('apps/v1.Deployment'))).toEqual([]);
   const wide = Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [`k${n}`, n]));
   expect(checkConfig({ data: wide }, types.message('core/v1.ConfigMap'))).toHaveLength(100);
 });

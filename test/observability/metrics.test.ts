@@ -16,7 +16,7 @@ test('a histogram’s buckets are cumulative, and its labels cannot break a line
   for (const value of [1, 2, 50, 5000]) child.observe(value);
   const text = (await metrics.text()).split('\n').filter((line) => line.includes('sizes'));
   expect(text).toEqual([
-    '# HELP sizes a\\nb',
+    '# HELP sizes [ALPHA] a\\nb',
     '# TYPE sizes histogram',
     'sizes_bucket{kind="a\\"\\n\\\\b",le="1"} 1',
     'sizes_bucket{kind="a\\"\\n\\\\b",le="10"} 2',
@@ -25,6 +25,36 @@ test('a histogram’s buckets are cumulative, and its labels cannot break a line
     'sizes_sum{kind="a\\"\\n\\\\b"} 5053',
     'sizes_count{kind="a\\"\\n\\\\b"} 4',
   ]);
+});
+
+test('numbers are written as Go writes them, in values and in bounds of buckets', async () => {
+  const metrics = new Metrics();
+  const sizes = metrics.add(new Histogram({ name: 'sizes', help: '' }, [0.00001, 100_000, 1_000_000]));
+  sizes.at().observe(1_234_567.5);
+  const text = await metrics.text();
+  for (const line of ['_bucket{le="1e-05"} 0', '_bucket{le="100000"} 0', '_bucket{le="1e+06"} 0'])
+    expect(text).toContain(`sizes${line}\n`);
+  expect(text).toContain('sizes_sum 1.2345675e+06\n');
+});
+
+test.each([
+  ['apiserver_request_total', 31, '[STABLE] x'],
+  ['workqueue_depth', 35, '[ALPHA] x'],
+  ['workqueue_depth', 36, '[BETA] x'],
+  ['apiserver_authorization_config_controller_automatic_reloads_total', 33, '[ALPHA] x'],
+  ['apiserver_authorization_config_controller_automatic_reloads_total', 34, '[BETA] x'],
+  // Kubernetes makes no promise about these.
+  ['pg_apiserver_commits', 36, 'x'],
+] as const)('the help of %s says in 1.%s how stable it is', async (name, minor, help) => {
+  const metrics = new Metrics({ ...policy, minor });
+  metrics.add(new Numbers('counter', { name, help: 'x' })).at();
+  expect(await metrics.text()).toContain(`# HELP ${name} ${help}\n`);
+});
+
+test('the help of a deprecated metric says since when', async () => {
+  const metrics = new Metrics();
+  metrics.add(new Numbers('counter', { name: 'old', help: 'x', deprecated: '1.30.0' })).at();
+  expect(await metrics.text()).toContain('# HELP old [ALPHA] (Deprecated since 1.30.0) x\n');
 });
 
 test('values outside of an allow-list become one, and are added up', async () => {

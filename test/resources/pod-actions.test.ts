@@ -20,6 +20,7 @@ class OnePod implements ActionContext {
   readonly dryRun = false;
   readonly tokens = NO_TOKENS;
   readonly warn = () => {};
+  readonly annotate = () => {};
   isOn: Gates = defaultGates;
   removed: JsonObject | undefined;
   pod: ApiObject;

@@ -17,12 +17,13 @@ import { type TypeModule, writeTypes } from './write-types.ts';
  * `--check` writes no TypeScript and fails when a module in src/api/types is not what the IDL says.
  *
  * Options of a field: required, immutable (no update changes it), pointer (absence differs from zero), always (written even when empty), default, unpublished_default, enum,
- * list ("set", or "map: key, key"), atomic, granular (although its message is atomic), merge (strategic merge key, "" for scalars), retain_keys, inline (flattened in
- * JSON), json_only (no protobuf form), json_name. Options of a message: typed (begins with kind and apiVersion), atomic,
- * union ("discriminator: field=value, …"). Option of a file: same_as (same-as.ts).
+ * list ("set", or "map: key, key"), atomic, granular (although its message is atomic), merge (strategic merge key, "" for scalars), replace (a strategic merge patch
+ * replaces it), retain_keys, inline (flattened in JSON), json_only (no protobuf form), json_name. Options of a message: typed
+ * (begins with kind and apiVersion), atomic, union ("discriminator: field=value, …", or without one). Option of a file: same_as (same-as.ts).
  *
  * A default is the constant that an absent field takes, regardless of other fields; that of a message or a list is written as
  * JSON. OpenAPI tells clients of a default, as Kubernetes does for some fields, and not of an unpublished_default.
+ * default_published_since: the first version that does. documented_default: OpenAPI has it, and decoding does not apply it.
  *
  * Features that are off (registry/gated-fields.ts): gate ("Gate", "Gate|OtherGate" where one of both is enough, "Gate: field,
  * field" where a stored object that has one of these fields uses the feature too), gate_off (the value that takes the place of
@@ -146,6 +147,7 @@ function compileField(field: protobuf.Field, folder: string): CompiledField {
     ...(flag('inline') ? { inline: true } : {}),
     ...(flag('atomic') ? { atomic: true } : {}),
     ...(flag('granular') ? { granular: true } : {}),
+    ...(flag('replace') ? { replaced: true } : {}),
     ...(flag('retain_keys') ? { retainKeys: true } : {}),
     ...compileDefault(options),
     ...(values === undefined ? {} : { enum: values.split(', ') }),
@@ -161,9 +163,18 @@ function compileField(field: protobuf.Field, folder: string): CompiledField {
   };
 }
 
-function compileDefault(options: Options): Pick<CompiledField, 'default' | 'hidesDefault'> {
+function compileDefault(
+  options: Options,
+): Pick<CompiledField, 'default' | 'hidesDefault' | 'documentedDefault' | 'defaultPublishedSince'> {
   const { '(default)': published, '(unpublished_default)': unpublished } = options;
-  if (published !== undefined) return { default: published };
+  const documented = options['(documented_default)'];
+  if (documented !== undefined) return { documentedDefault: documented };
+  const since = options['(default_published_since)'];
+  if (published !== undefined)
+    return {
+      default: published,
+      ...(since === undefined ? {} : { defaultPublishedSince: readMinor(since) }),
+    };
   return unpublished === undefined ? {} : { default: unpublished, hidesDefault: true };
 }
 
@@ -229,9 +240,12 @@ const SCALARS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-function parseUnion(text: string): { discriminator: string; fields: Record<string, string> } {
-  const [discriminator = '', fields = ''] = text.split(': ');
-  return { discriminator, fields: Object.fromEntries(fields.split(', ').map((pair) => pair.split('='))) };
+function parseUnion(text: string): { discriminator?: string; fields: Record<string, string> } {
+  const [fields = '', discriminator] = text.split(': ').toReversed();
+  return {
+    ...(discriminator === undefined ? {} : { discriminator }),
+    fields: Object.fromEntries(fields.split(', ').map((pair) => pair.split('='))),
+  };
 }
 
 compile();

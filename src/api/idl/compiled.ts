@@ -17,7 +17,7 @@ export interface CompiledMessage extends Life {
   readonly typed?: boolean;
   readonly atomic?: boolean;
   readonly unions?: readonly {
-    readonly discriminator: string;
+    readonly discriminator?: string;
     readonly fields: Readonly<Record<string, string>>;
   }[];
 }
@@ -41,8 +41,14 @@ export interface CompiledField extends Life {
   readonly atomic?: boolean;
   readonly granular?: boolean;
   readonly retainKeys?: boolean;
+  /** By strategic merge patches. */
+  readonly replaced?: boolean;
   readonly default?: unknown;
   readonly hidesDefault?: boolean;
+  /** OpenAPI has it, and decoding does not apply it. */
+  readonly documentedDefault?: unknown;
+  /** The first version whose OpenAPI document has the default. */
+  readonly defaultPublishedSince?: Minor;
   readonly enum?: readonly string[];
   /** Values of the enumeration that older versions lack. */
   readonly enumSince?: Readonly<Record<string, Minor>>;

@@ -60,13 +60,26 @@ function messageOf(message: CompiledMessage, minor: Minor): CompiledMessage {
   const newer = message.fields.filter(({ since = minor }) => since > minor).map(({ name }) => name);
   return {
     ...message,
-    fields: alive.map((field) => withRequirementOf(withZeroOf(withValuesOf(field, minor), minor), minor)),
+    fields: alive.map((field) =>
+      withDefaultOf(withRequirementOf(withZeroOf(withValuesOf(field, minor), minor), minor), minor),
+    ),
     ...(newer.length === 0 ? {} : { newer }),
   };
 }
 
-const isSameInAll = ({ enumSince, omittedSince, requiredLife }: CompiledField): boolean =>
-  enumSince === undefined && omittedSince === undefined && requiredLife === undefined;
+const isSameInAll = ({
+  enumSince,
+  omittedSince,
+  requiredLife,
+  defaultPublishedSince,
+}: CompiledField): boolean =>
+  enumSince === undefined &&
+  omittedSince === undefined &&
+  requiredLife === undefined &&
+  defaultPublishedSince === undefined;
+
+const withDefaultOf = (field: CompiledField, minor: Minor): CompiledField =>
+  minor < (field.defaultPublishedSince ?? minor) ? { ...field, hidesDefault: true } : field;
 
 const withRequirementOf = (field: CompiledField, minor: Minor): CompiledField =>
   field.requiredLife === undefined
@@ -168,13 +181,14 @@ class CompiledLibrary implements TypeLibrary {
       zero: toZero(field, value),
       isPointer: field.pointer === true,
       default: preset,
-      publishedDefault: field.hidesDefault === true ? undefined : preset,
+      publishedDefault: field.documentedDefault ?? (field.hidesDefault === true ? undefined : preset),
       listType,
       listMapKeys,
       atomic: field.atomic ?? false,
       granular: field.granular ?? false,
       patchStrategy: [
         ...(field.merge === undefined ? [] : (['merge'] as const)),
+        ...(field.replaced === true ? (['replace'] as const) : []),
         ...(field.retainKeys === true ? (['retainKeys'] as const) : []),
       ],
       patchMergeKey: field.merge === '' ? undefined : field.merge,

@@ -1,5 +1,5 @@
 import { UnsignedInt } from '@marcbachmann/cel-js/evaluator';
-import { goFloat } from '../../object/go-value.ts';
+import { goFloat } from '../../util/go-float.ts';
 
 /** Conversions of types as Go's functions make them (cel-go: common/types). Undefined: the library's conversion will do. */
 

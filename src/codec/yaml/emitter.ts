@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
-import { goFloat } from '../../object/go-value.ts';
+import { goFloat } from '../../util/go-float.ts';
 import { toYamlKey, toYamlText } from './scalar.ts';
 
 /**

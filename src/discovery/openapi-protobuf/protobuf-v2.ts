@@ -29,11 +29,15 @@ export async function encodeOpenApiV2(document: JsonObject): Promise<Uint8Array>
       paths: encoded(8, paths),
       definitions: encoded(9, definitions),
       parameters: one(10, (out, value) => map(1, parameter)(out, value)),
+      security: many(12, map(1, texts(1))),
+      securityDefinitions: one(13, map(1, one(2, apiKey))),
     },
     16,
   );
   return encode(body, document);
 }
+
+const apiKey = message({ type: text(1), name: text(2), in: text(3), description: text(4) }, 5);
 
 /**
  * Encodes paths and definitions to append to a document. Readers of protobuf merge repeated messages (protobuf.dev, "Last One

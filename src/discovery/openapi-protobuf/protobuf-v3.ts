@@ -27,12 +27,20 @@ export async function encodeOpenApiV3(document: JsonObject): Promise<Uint8Array>
       openapi: text(1),
       info: one(2, message({ title: text(1), description: text(2), version: text(6) }, 7)),
       paths: encoded(4, paths),
-      components: one(5, message({ schemas: encoded(1, schemas) }, 10)),
+      components: one(
+        5,
+        message(
+          { schemas: encoded(1, schemas), securitySchemes: one(7, map(1, one(1, securityScheme))) },
+          10,
+        ),
+      ),
     },
     9,
   );
   return encode(body, document);
 }
+
+const securityScheme = message({ type: text(1), description: text(2), name: text(3), in: text(4) }, 9);
 
 const reference = message({ $ref: text(1), summary: text(2), description: text(3) });
 const orReference = (other: Body): Body =>

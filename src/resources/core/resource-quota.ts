@@ -17,13 +17,16 @@ import { isQuotaResource, mustBeAmountOf, mustBeQuotaResource } from '../rules/r
 type Amounts = Readonly<Record<string, string>>;
 
 const table: Table<ResourceQuota> = {
-  columns: [nameColumn(), column('Age'), column('Request'), column('Limit')],
+  columns: [nameColumn(), column('Request'), column('Limit'), column('Age')],
   cells: (quota, now) => {
     const { hard = {}, used = {} } = quota.status ?? {};
     const [requests, limits] = usageTexts(hard, used);
-    return [quota.metadata.name ?? '', age(quota, now), requests.join(', '), limits.join(', ')];
+    return [quota.metadata.name ?? '', requests.join(', '), limits.join(', '), age(quota, now)];
   },
 };
+
+const ageInSecondPlace = <Cell>([name, requests, limits, age]: readonly Cell[]): Cell[] =>
+  [name, age, requests, limits].filter((cell) => cell !== undefined);
 
 /** Used and most of each resource; limits have a column of their own. */
 function usageTexts(hard: Amounts, used: Amounts): [requests: string[], limits: string[]] {
@@ -47,6 +50,13 @@ export const resourcequotas = define<ResourceQuota>({
   namespaced: true,
   shortNames: ['quota'],
   versions: [{ version: 'v1', type: 'core/v1.ResourceQuota' }],
+  olderTables: [
+    {
+      until: 33,
+      columns: ageInSecondPlace(table.columns),
+      cells: (quota, now) => ageInSecondPlace(table.cells(quota, now)),
+    },
+  ],
   emptyStatus: {},
   validateStatus: checked(validateStatus),
   table,

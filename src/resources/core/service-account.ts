@@ -13,9 +13,20 @@ export const serviceaccounts = define<ServiceAccount>({
   versions: [{ version: 'v1', type: 'core/v1.ServiceAccount' }],
   subresources: [token],
   table: {
-    columns: [nameColumn(), column('Secrets'), column('Age')],
-    cells: (account, now) => [account.metadata.name ?? '', (account.secrets ?? []).length, age(account, now)],
+    columns: [nameColumn(), column('Age')],
+    cells: (account, now) => [account.metadata.name ?? '', age(account, now)],
   },
+  olderTables: [
+    {
+      until: 35,
+      columns: [nameColumn(), column('Secrets'), column('Age')],
+      cells: (account, now) => [
+        account.metadata.name ?? '',
+        (account.secrets ?? []).length,
+        age(account, now),
+      ],
+    },
+  ],
   strategy: {
     returnsDeletedObject: true,
     prepareForCreate: keepNamesOfSecrets,

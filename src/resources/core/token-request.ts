@@ -13,6 +13,7 @@ import { type FieldPath, problemsOf } from '../../object/field-path.ts';
 import type { ActionContext, ActionSubresource } from '../../registry/resource-definition.ts';
 import type { TokenSubject } from '../../registry/token-issuing.ts';
 import { errorText } from '../../util/error-text.ts';
+import { DEFAULT_MINOR } from '../../version.ts';
 
 const KIND = { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' } as const;
 const DEFAULT_SECONDS = 3600;
@@ -53,10 +54,12 @@ export const token: ActionSubresource<TokenRequest, ServiceAccount> = {
     const signed = await tokens.sign(order).catch((error: unknown) => {
       throw internalError(`failed to generate token: ${errorText(error)}`, error);
     });
+    const id = numberOf(signed);
+    if (id !== undefined) context.annotate(ISSUED, `JTI=${id}`);
     const boundObjectRef = Object.keys(reference).length === 0 ? null : reference;
     return {
       code: 201,
-      object: toAnswer(context, { audiences, expirationSeconds, boundObjectRef }, issuedAt, signed),
+      object: toAnswer(context, account, { audiences, expirationSeconds, boundObjectRef }, issuedAt, signed),
     };
   },
 };
@@ -187,8 +190,18 @@ function isExtended(
   return tokens.extendsExpiration && pod !== undefined && seconds === INJECTED_SECONDS && own;
 }
 
+/** The claim jti: the number under which audit events know the token. */
+function numberOf(signed: string): string | undefined {
+  const [, claims = ''] = signed.split('.');
+  const { jti } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as { jti?: string };
+  return jti;
+}
+
+const ISSUED = 'authentication.kubernetes.io/issued-credential-id';
+
 function toAnswer(
-  { namespace, name }: ActionContext,
+  { namespace, name, isOn }: ActionContext,
+  { metadata: { uid = '' } }: ServiceAccount,
   spec: JsonObject & { expirationSeconds: number },
   issuedAt: Date,
   signed: string,
@@ -197,7 +210,11 @@ function toAnswer(
   return {
     kind: KIND.kind,
     apiVersion: toApiVersion(KIND),
-    metadata: { name, namespace, creationTimestamp: stamp(issuedAt) },
+    metadata: {
+      ...{ name, namespace },
+      ...((isOn.minor ?? DEFAULT_MINOR) < 34 ? {} : { uid }),
+      creationTimestamp: stamp(issuedAt),
+    },
     spec,
     status: {
       token: signed,

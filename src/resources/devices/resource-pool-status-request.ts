@@ -24,7 +24,6 @@ export const resourcepoolstatusrequests = define<ResourcePoolStatusRequest>({
       version: 'v1alpha3',
       type: 'resource/v1alpha3.ResourcePoolStatusRequest',
       enabledByDefault: false,
-      gate: 'DRAResourcePoolStatus',
       since: 36,
     },
   ],

@@ -1,9 +1,22 @@
 import type { IngressClass, IngressClassParametersReference } from '../../api/types/networking/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
+import type { Cell } from '../../registry/resource-definition.ts';
 import { age, NONE } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';
 import { mustBeName } from '../rules/name-rules.ts';
+
+const COLUMNS = [nameColumn(), column('Controller'), column('Parameters'), column('Age')];
+
+const cells = (ingressClass: IngressClass, now: number, mark = ''): readonly Cell[] => [
+  `${ingressClass.metadata.name ?? ''}${mark}`,
+  ingressClass.spec?.controller ?? '',
+  parametersText(ingressClass),
+  age(ingressClass, now),
+];
+
+const isDefault = ({ metadata }: IngressClass): boolean =>
+  metadata.annotations?.['ingressclass.kubernetes.io/is-default-class'] === 'true';
 
 export const ingressclasses = define<IngressClass>({
   group: 'networking.k8s.io',
@@ -11,15 +24,8 @@ export const ingressclasses = define<IngressClass>({
   kind: 'IngressClass',
   namespaced: false,
   versions: [{ version: 'v1', type: 'networking/v1.IngressClass' }],
-  table: {
-    columns: [nameColumn(), column('Controller'), column('Parameters'), column('Age')],
-    cells: (ingressClass, now) => [
-      ingressClass.metadata.name ?? '',
-      ingressClass.spec?.controller ?? '',
-      parametersText(ingressClass),
-      age(ingressClass, now),
-    ],
-  },
+  table: { columns: COLUMNS, cells: (one, now) => cells(one, now, isDefault(one) ? ' (default)' : '') },
+  olderTables: [{ until: 36, columns: COLUMNS, cells }],
   strategy: {
     tracksGeneration: true,
     validate: checked(validate),

@@ -15,7 +15,7 @@ import {
   prepareUpdate,
 } from './preparation.ts';
 import { resize } from './resize.ts';
-import { table } from './table.ts';
+import { olderTable, table } from './table.ts';
 import { POD_RATCHETS, validateNewPod, validatePod } from './validation/pod.ts';
 import { validatePodStatus } from './validation/pod-status.ts';
 import { validatePodUpdate } from './validation/pod-update.ts';
@@ -46,6 +46,7 @@ export const pods = define<Pod>({
     resize,
   ],
   table,
+  olderTables: [olderTable],
   fields: {
     paths: {
       'spec.nodeName': ['spec.nodeName'],

@@ -1,3 +1,4 @@
+import type { Life } from '../../api/emulation.ts';
 import type {
   ContainerState,
   ContainerStateTerminated,
@@ -11,32 +12,42 @@ import { age, NONE, since } from '../cells.ts';
 import { column, nameColumn, type Table } from '../define.ts';
 import { hasCondition } from './pod-conditions.ts';
 
+const COLUMNS = [
+  nameColumn(),
+  column('Ready'),
+  column('Status'),
+  column('Restarts'),
+  column('Age'),
+  column('IP', 1),
+  column('Node', 1),
+  column('Nominated Node', 1),
+  column('Readiness Gates', 1),
+];
+
 export const table: Table<Pod> = {
-  columns: [
-    nameColumn(),
-    column('Ready'),
-    column('Status'),
-    column('Restarts'),
-    column('Age'),
-    column('IP', 1),
-    column('Node', 1),
-    column('Nominated Node', 1),
-    column('Readiness Gates', 1),
-  ],
-  cells: podCells,
+  columns: COLUMNS,
+  cells: (pod, now) => podCells(pod, now, (summary) => shownReason(pod, summary)),
+};
+
+/** Up to Kubernetes 1.34, a container that ended well hides that others have failed. */
+export const olderTable: Life & Table<Pod> = {
+  until: 35,
+  columns: COLUMNS,
+  cells: (pod, now) => podCells(pod, now, (summary) => shownReason(pod, { ...summary, failure: '' })),
 };
 
 /** A pod's row, with its phase or a more precise state of its containers (Kubernetes: printers, printPod). */
-function podCells(pod: Pod, now: number): readonly Cell[] {
+function podCells(pod: Pod, now: number, reasonOf: (summary: ContainerSummary) => string): readonly Cell[] {
   const { metadata, spec = {}, status = {} } = pod;
-  const { ready, restarts, restartedAt, reason } = readContainers(pod);
+  const summary = readContainers(pod);
+  const { ready, restarts, restartedAt } = summary;
   const gates = spec.readinessGates ?? [];
   const passed = gates.filter(({ conditionType = '' }) => hasCondition(status, conditionType));
   const counted = (spec.containers ?? []).length + restartableNames(spec).size;
   return [
     metadata.name ?? '',
     `${ready}/${counted}`,
-    reason,
+    reasonOf(summary),
     restarts > 0 && restartedAt !== '' ? `${restarts} (${since(restartedAt, now)} ago)` : `${restarts}`,
     age(pod, now),
     status.podIPs?.[0]?.ip || status.podIP || NONE,
@@ -58,20 +69,34 @@ interface Restarts {
 interface ContainerSummary extends Restarts {
   ready: number;
   reason: string;
+  /** Why a main container ended that failed. */
+  failure: string;
+  /** Whether a main container is ready. */
+  isRunning: boolean;
+}
+
+function shownReason({ metadata, status = {} }: Pod, summary: ContainerSummary): string {
+  if (metadata.deletionTimestamp !== undefined) {
+    if (status.reason === 'NodeLost') return 'Unknown';
+    if (status.phase !== 'Failed' && status.phase !== 'Succeeded') return 'Terminating';
+  }
+  const { reason, failure, isRunning } = summary;
+  if (reason !== 'Completed') return reason;
+  if (isRunning && hasCondition(status, 'Ready')) return 'Running';
+  return failure || (isRunning ? 'NotReady' : reason);
 }
 
 function readContainers(pod: Pod): ContainerSummary {
-  const { metadata, status = {} } = pod;
-  const summary = { ready: 0, restarts: 0, restartedAt: '', reason: phaseReason(status) };
+  const { status = {} } = pod;
+  const summary: ContainerSummary = {
+    ...{ ready: 0, restarts: 0, restartedAt: '', reason: phaseReason(status), failure: '' },
+    isRunning: false,
+  };
   const restartable = { restarts: 0, restartedAt: '' };
   const isInitializing = readInitContainers(pod, summary, restartable);
   if (!isInitializing || hasCondition(status, 'Initialized')) {
     Object.assign(summary, restartable);
     readMainContainers(status, summary);
-  }
-  if (metadata.deletionTimestamp !== undefined) {
-    if (status.reason === 'NodeLost') summary.reason = 'Unknown';
-    else if (status.phase !== 'Failed' && status.phase !== 'Succeeded') summary.reason = 'Terminating';
   }
   return summary;
 }
@@ -110,19 +135,18 @@ function initReason({ terminated, waiting }: ContainerState, at: number, total: 
 }
 
 function readMainContainers(status: PodStatus, summary: ContainerSummary): void {
-  let isRunning = false;
   for (const container of (status.containerStatuses ?? []).toReversed()) {
     const { waiting, terminated, running } = container.state ?? {};
     addRestarts(container, summary);
     if ((waiting?.reason ?? '') !== '') summary.reason = waiting?.reason ?? '';
-    else if (terminated !== undefined) summary.reason = endReason(terminated);
-    else if (container.ready === true && running !== undefined) {
-      isRunning = true;
+    else if (terminated !== undefined) {
+      summary.reason = endReason(terminated);
+      if ((terminated.exitCode ?? 0) !== 0) summary.failure = summary.reason;
+    } else if (container.ready === true && running !== undefined) {
+      summary.isRunning = true;
       summary.ready += 1;
     }
   }
-  if (summary.reason === 'Completed' && isRunning)
-    summary.reason = hasCondition(status, 'Ready') ? 'Running' : 'NotReady';
 }
 
 function addRestarts({ restartCount = 0, lastState }: ContainerStatus, summary: Restarts): void {

@@ -1,10 +1,25 @@
 import { SYSTEM_PRIORITIES } from '../../api/system-priorities.ts';
 import type { PriorityClass } from '../../api/types/scheduling/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
+import type { Cell } from '../../registry/resource-definition.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { mustNotChange } from '../rules/immutable.ts';
+
+const COLUMNS = [
+  nameColumn(),
+  column('Value', 0, 'integer'),
+  column('Global-Default', 0, 'boolean'),
+  column('Age'),
+];
+
+const cells = (priority: PriorityClass, now: number): readonly Cell[] => [
+  priority.metadata.name ?? '',
+  priority.value ?? 0,
+  priority.globalDefault === true,
+  age(priority, now),
+];
 
 export const priorityclasses = define<PriorityClass>({
   group: 'scheduling.k8s.io',
@@ -14,19 +29,10 @@ export const priorityclasses = define<PriorityClass>({
   shortNames: ['pc'],
   versions: [{ version: 'v1', type: 'scheduling/v1.PriorityClass' }],
   table: {
-    columns: [
-      nameColumn(),
-      column('Value', 0, 'integer'),
-      column('Global-Default', 0, 'boolean'),
-      column('Age'),
-    ],
-    cells: (priority, now) => [
-      priority.metadata.name ?? '',
-      priority.value ?? 0,
-      priority.globalDefault === true,
-      age(priority, now),
-    ],
+    columns: [...COLUMNS, column('PreemptionPolicy')],
+    cells: (priority, now) => [...cells(priority, now), priority.preemptionPolicy ?? ''],
   },
+  olderTables: [{ until: 32, columns: COLUMNS, cells }],
   strategy: {
     tracksGeneration: true,
     validate: checked(validate),

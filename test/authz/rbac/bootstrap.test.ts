@@ -80,6 +80,15 @@ describe('the default policy', () => {
     expect(versions('system:aggregate-to-edit', 'pods/resize')).toEqual([]);
     expect(versions('system:aggregate-to-edit', 'endpoints')).toEqual([]);
     expect(versions('system:aggregate-to-view', 'endpoints')).toEqual(MINORS);
+    expect(versions('system:monitoring', 'nodes/metrics')).toEqual([34, 35, 36]);
+    expect(versions('system:controller:selinux-warning-controller', 'configmaps')).toEqual([36]);
+    expect(versions('system:controller:pvc-protection-controller', 'persistentvolumeclaims/status')).toEqual([
+      36,
+    ]);
+    expect(versions('system:controller:device-taint-eviction-controller', 'deviceclasses')).toEqual([36]);
+    expect(versions('system:controller:expand-controller', 'secrets')).toEqual([31]);
+    expect(versions('system:controller:expand-controller', 'services')).toEqual([31, 32, 33, 34, 35]);
+    expect(versions('system:controller:persistent-volume-binder', 'endpoints')).toEqual([31]);
     expect(
       versions('system:controller:volumeattributesclass-protection-controller', 'persistentvolumes'),
     ).toEqual([34, 35, 36]);
@@ -155,6 +164,15 @@ describe('the default policy', () => {
     expect(resources(35)).toEqual(['leases', 'leasecandidates']);
   });
 
+  test('events are of both groups for users and nodes since 1.35', () => {
+    const groupsOf = (minor: Minor, role: string): unknown =>
+      bootstrapPolicy(parseFeatureGates([], '--feature-gates', minor).isEnabled)
+        .clusterRoles.find(({ metadata }) => metadata.name === role)
+        ?.rules?.find(({ resources = [] }) => resources?.includes('events'))?.apiGroups;
+    for (const role of ['system:aggregate-to-view', 'system:aggregate-to-edit', 'system:node'])
+      expect([groupsOf(34, role), groupsOf(35, role)]).toEqual([[''], ['', 'events.k8s.io']]);
+  });
+
   test('controllers may watch what they list since their lists are streamed', () => {
     const unwatched = (minor: Minor): string[] =>
       bootstrapPolicy(parseFeatureGates([], '--feature-gates', minor).isEnabled)
@@ -171,7 +189,7 @@ describe('the default policy', () => {
           return listed.filter((resource) => !watched(resource)).map((name) => `${metadata.name} ${name}`);
         });
     expect(unwatched(31)).toContain('system:controller:namespace-controller *');
-    expect(unwatched(32)).toEqual([]);
+    expect([unwatched(32), unwatched(35)]).toEqual([[], []]);
   });
 
   test('has objects as Kubernetes writes them', () => {

@@ -15,7 +15,7 @@ const controller = (name: string, rules: readonly RuleData[], gated: Gated = {})
   ...gated,
 });
 
-/** Since 1.32, the lists of these rules are streamed, for which a controller needs the right to watch. */
+/** Informers stream their lists since Kubernetes 1.32, for which they need the right to watch. */
 const streamed = (verbs: string, groups: string, resources: string): RuleData[] => [
   allow(verbs, groups, resources, { until: 32 }),
   allow(`${verbs} watch`, groups, resources, { since: 32 }),
@@ -101,9 +101,11 @@ const WORKLOADS: readonly ControllerData[] = [
     allow('get create delete update patch', 'core', 'pods'),
     allow(ALL, 'apps', 'controllerrevisions'),
     allow('get create list watch', 'core', 'persistentvolumeclaims'),
+    allow('update delete', 'core', 'persistentvolumeclaims', { since: 35 }),
+    allow('update', 'core', 'pods/finalizers', { since: 35 }),
     EVENTS,
-    allow('update delete', 'core', 'persistentvolumeclaims', { gate: 'StatefulSetAutoDeletePVC' }),
-    allow('update', 'core', 'pods/finalizers', { gate: 'StatefulSetAutoDeletePVC' }),
+    allow('update delete', 'core', 'persistentvolumeclaims', { gate: 'StatefulSetAutoDeletePVC', until: 35 }),
+    allow('update', 'core', 'pods/finalizers', { gate: 'StatefulSetAutoDeletePVC', until: 35 }),
   ]),
   controller('ttl-after-finished-controller', [allow(`${READ} delete`, 'batch', 'jobs'), EVENTS]),
   controller(
@@ -158,6 +160,10 @@ const NETWORK: readonly ControllerData[] = [
   ),
 ];
 
+/** For plugins of volumes that were part of Kubernetes. */
+const GLUSTER = { until: 32 } as const;
+const PORTWORX = { since: 32, until: 36 } as const;
+
 const STORAGE: readonly ControllerData[] = [
   controller('attachdetach-controller', [
     allow('list watch', 'core', 'persistentvolumeclaims persistentvolumes'),
@@ -173,11 +179,11 @@ const STORAGE: readonly ControllerData[] = [
     allow(`${READ} update patch`, 'core', 'persistentvolumes'),
     allow('update patch', 'core', 'persistentvolumeclaims/status'),
     allow(READ, 'core', 'persistentvolumeclaims'),
-    allow(READ, 'storage.k8s.io', 'storageclasses', { until: 32 }),
-    allow('get', 'core', 'endpoints services', { until: 32 }),
-    allow('get', 'core', 'secrets', { until: 32 }),
+    allow(READ, 'storage.k8s.io', 'storageclasses', GLUSTER),
+    allow('get', 'core', 'endpoints services', GLUSTER),
+    allow('get', 'core', 'secrets', GLUSTER),
     EVENTS,
-    allow('get', 'core', 'services', { since: 32, until: 36 }),
+    allow('get', 'core', 'services', PORTWORX),
   ]),
   controller('ephemeral-volume-controller', [
     allow(READ, 'core', 'pods'),
@@ -192,14 +198,15 @@ const STORAGE: readonly ControllerData[] = [
     allow('update', 'core', 'persistentvolumeclaims/status'),
     allow(`${READ} create delete`, 'core', 'pods'),
     allow(READ, 'storage.k8s.io', 'storageclasses'),
-    allow('get create update delete', 'core', 'endpoints', { until: 32 }),
-    allow('get create delete', 'core', 'services', { until: 32 }),
-    allow('get', 'core', 'services', { since: 32, until: 36 }),
-    allow('get', 'core', 'secrets', { until: 32 }),
+    allow('get create update delete', 'core', 'endpoints', GLUSTER),
+    allow('get create delete', 'core', 'services', GLUSTER),
+    allow('get', 'core', 'secrets', GLUSTER),
     allow('get list', 'core', 'nodes', { until: 32 }),
+    allow('watch', 'core', 'events', { until: 32 }),
     allow('list watch', 'core', 'nodes', { since: 32 }),
-    allow('watch', 'core', 'events'),
     EVENTS,
+    allow('watch', 'core', 'events', { since: 32 }),
+    allow('get', 'core', 'services', PORTWORX),
   ]),
   controller('pv-protection-controller', [allow(`${READ} update`, 'core', 'persistentvolumes'), EVENTS]),
   controller('pvc-protection-controller', [
@@ -235,9 +242,9 @@ const STORAGE: readonly ControllerData[] = [
       allow(READ, 'resource.k8s.io', 'resourceslices'),
       allow(READ, 'resource.k8s.io', 'deviceclasses'),
       allow(READ, 'resource.k8s.io', 'devicetaintrules', { until: 35 }),
-      allow(READ, 'resource.k8s.io', 'devicetaintrules', { gate: 'DRADeviceTaintRules' }),
-      allow('update patch', 'resource.k8s.io', 'devicetaintrules/status', { gate: 'DRADeviceTaintRules' }),
       EVENTS,
+      allow('update patch', 'resource.k8s.io', 'devicetaintrules/status', { gate: 'DRADeviceTaintRules' }),
+      allow(READ, 'resource.k8s.io', 'devicetaintrules', { gate: 'DRADeviceTaintRules' }),
     ],
     { gate: 'DRADeviceTaints', since: 33 },
   ),
@@ -249,6 +256,7 @@ const STORAGE: readonly ControllerData[] = [
       allow(READ, 'core', 'persistentvolumeclaims'),
       allow(READ, 'core', 'pods'),
       allow(READ, 'storage.k8s.io', 'csidrivers'),
+      // A name restricts no creation.
       allow('create', 'core', 'configmaps', { since: 36 }),
       allow('patch', 'core', 'configmaps', { names: 'selinux-conflicts', since: 36 }),
     ],
@@ -340,8 +348,9 @@ const CLUSTER: readonly ControllerData[] = [
   controller(
     'storage-version-migrator-controller',
     [
-      allow('list create patch', '*', '*'),
-      allow('watch', '*', '*', { since: 32, until: 35 }),
+      allow('list create patch', '*', '*', { until: 32 }),
+      allow('list watch create patch', '*', '*', { since: 32, until: 35 }),
+      allow('list create patch', '*', '*', { since: 35 }),
       allow('get', 'apiextensions.k8s.io', 'customresourcedefinitions', { since: 36 }),
       allow('patch', 'apiextensions.k8s.io', 'customresourcedefinitions/status', { since: 36 }),
       allow('update', 'storagemigration.k8s.io', 'storageversionmigrations/status'),
@@ -367,7 +376,8 @@ const CLUSTER: readonly ControllerData[] = [
     [
       allow(`${READ} delete`, 'resource.k8s.io', 'resourcepoolstatusrequests'),
       allow('update patch', 'resource.k8s.io', 'resourcepoolstatusrequests/status'),
-      allow(READ, 'resource.k8s.io', 'resourceslices resourceclaims'),
+      allow(READ, 'resource.k8s.io', 'resourceslices'),
+      allow(READ, 'resource.k8s.io', 'resourceclaims'),
       EVENTS,
     ],
     { gate: 'DRAResourcePoolStatus' },

@@ -47,7 +47,10 @@ function prepare(job: Job): void {
   inheritLabels(job);
 }
 
-const table: Table<Job> = {
+/** The first that holds is shown. */
+const STATES = ['Complete', 'Failed', 'Suspended', 'FailureTarget'];
+
+const tableWith = (states: readonly string[]): Table<Job> => ({
   columns: [
     nameColumn(),
     column('Status'),
@@ -62,7 +65,7 @@ const table: Table<Job> = {
     const { metadata, spec = {} } = job;
     return [
       metadata.name ?? '',
-      stateOf(job),
+      stateOf(job, states),
       completionsOf(job),
       durationOf(job, now),
       age(job, now),
@@ -70,7 +73,7 @@ const table: Table<Job> = {
       selectorText(spec.selector ?? {}),
     ];
   },
-};
+});
 
 export const jobs = define<Job>({
   group: 'batch',
@@ -81,7 +84,8 @@ export const jobs = define<Job>({
   versions: [{ version: 'v1', type: 'batch/v1.Job' }],
   emptyStatus: {},
   validateStatus: checkedUpdate(validateStatus),
-  table,
+  table: tableWith([...STATES, 'SuccessCriteriaMet']),
+  olderTables: [{ until: 34, ...tableWith(STATES) }],
   fields: {
     paths: {
       'status.successful': ['status.succeeded'],
@@ -108,12 +112,10 @@ export const jobs = define<Job>({
 });
 
 /** The first that holds. */
-const STATES = ['Complete', 'Failed', 'Suspended', 'FailureTarget'];
-
-function stateOf(job: Job): string {
+function stateOf(job: Job, states: readonly string[]): string {
   const hasEnded = hasCondition(job, 'Complete') || hasCondition(job, 'Failed');
   if (job.metadata.deletionTimestamp !== undefined && !hasEnded) return 'Terminating';
-  return STATES.find((type) => hasCondition(job, type)) ?? 'Running';
+  return states.find((type) => hasCondition(job, type)) ?? 'Running';
 }
 
 function completionsOf({ spec = {}, status = {} }: Job): string {
