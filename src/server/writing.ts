@@ -79,7 +79,7 @@ export function createWriting(
     isFeatureOn: foundation.isFeatureOn,
     retriesNames: foundation.isFeatureOn('RetryGenerateName'),
   });
-  const client = new Client({ store, registry, writer });
+  const client = new Client({ store, registry, writer, types });
   const quotas = new StoredQuotas(client);
   const parts = new OneOfEach();
   const resolver = new ServiceResolver(store, options.serving.enableAggregatorRouting);
