@@ -1,6 +1,7 @@
+import type { Gates } from '../../api/feature-gates.ts';
 import { NODES, PODS, SECRETS, SERVICE_ACCOUNTS } from '../../api/known-resources.ts';
 import { type ResourceOf, toApiVersion } from '../../api/names.ts';
-import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+import type { ApiObject, JsonObject, ObjectMeta } from '../../api/object-meta.ts';
 import { badRequest, conflict, invalid, type StatusError } from '../../api/status.ts';
 import type {
   BoundObjectReference,
@@ -12,6 +13,7 @@ import { invalidValue } from '../../object/field-errors.ts';
 import { type FieldPath, problemsOf } from '../../object/field-path.ts';
 import type { ActionContext, ActionSubresource } from '../../registry/resource-definition.ts';
 import type { TokenSubject } from '../../registry/token-issuing.ts';
+import { DEFAULT_MINOR } from '../../version.ts';
 
 const KIND = { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' } as const;
 const DEFAULT_SECONDS = 3600;
@@ -23,6 +25,13 @@ const MAX_SECONDS = 2 ** 32;
  */
 const INJECTED_SECONDS = 3607;
 
+const NAMED_ACCOUNTS = 34;
+
+/** Since 1.34 the uid of a request is that of its account. */
+function namesAccounts({ minor = DEFAULT_MINOR }: Gates): boolean {
+  return minor >= NAMED_ACCOUNTS;
+}
+
 /** Makes a token of the account (Kubernetes: registry/core/serviceaccount/storage/token.go). */
 export const token: ActionSubresource<TokenRequest, ServiceAccount> = {
   access: 'action',
@@ -30,11 +39,12 @@ export const token: ActionSubresource<TokenRequest, ServiceAccount> = {
   served: KIND,
   type: 'authentication/v1.TokenRequest',
   verbs: ['create'],
+  keepsSystemMetadata: namesAccounts,
   create: async (body, context) => {
     assertPlace(body, context);
     const { namespace, name, tokens } = context;
     const account = await context.get(SERVICE_ACCOUNTS, namespace, name);
-    checkUid(body, account, context);
+    if (namesAccounts(context.isOn)) checkUid(body, account, context);
     const issuedAt = new Date();
     const { spec = {} } = body;
     const asked = spec.audiences ?? [];
@@ -56,7 +66,10 @@ export const token: ActionSubresource<TokenRequest, ServiceAccount> = {
     const boundObjectRef = Object.keys(reference).length === 0 ? null : reference;
     return {
       code: 201,
-      object: toAnswer(context, { audiences, expirationSeconds, boundObjectRef }, issuedAt, signed),
+      object: {
+        ...toAnswer({ audiences, expirationSeconds, boundObjectRef }, issuedAt, signed),
+        metadata: toMetadata(body, account, context, issuedAt),
+      },
     };
   },
 };
@@ -187,17 +200,32 @@ function isExtended(
   return tokens.extendsExpiration && pod !== undefined && seconds === INJECTED_SECONDS && own;
 }
 
+/** The metadata of the body come back, completed. */
+function toMetadata(
+  { metadata }: TokenRequest,
+  { metadata: { uid: own = '' } }: ServiceAccount,
+  { name, namespace, isOn }: ActionContext,
+  issuedAt: Date,
+): ObjectMeta {
+  const { managedFields, uid = '', ...given } = metadata;
+  return {
+    ...given,
+    ...{ name, namespace, creationTimestamp: stamp(issuedAt) },
+    ...(namesAccounts(isOn) ? { uid: uid === '' ? own : uid } : {}),
+    ...(managedFields === undefined ? {} : { managedFields }),
+  };
+}
+
+const stamp = (date: Date): string => `${date.toISOString().slice(0, 19)}Z`;
+
 function toAnswer(
-  { namespace, name }: ActionContext,
   spec: JsonObject & { expirationSeconds: number },
   issuedAt: Date,
   signed: string,
 ): JsonObject {
-  const stamp = (date: Date): string => `${date.toISOString().slice(0, 19)}Z`;
   return {
     kind: KIND.kind,
     apiVersion: toApiVersion(KIND),
-    metadata: { name, namespace, creationTimestamp: stamp(issuedAt) },
     spec,
     status: {
       token: signed,
