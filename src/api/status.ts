@@ -63,20 +63,20 @@ export interface StatusInit {
 /** The one error that stages and verbs throw for a client to see. `cause` is for the log and never sent. */
 export class StatusError extends Error {
   readonly status: Status;
-  readonly #since134: StatusInit | undefined;
+  /** As versions since 1.34 have it, where it differs. */
+  readonly since134: StatusInit | undefined;
 
-  /** `since134`: the error as versions since 1.34 have it, where it differs. */
   constructor(init: StatusInit, options?: ErrorOptions, since134?: StatusInit) {
     super(init.message, options);
     this.name = 'StatusError';
     this.status = toFailure(init);
-    this.#since134 = since134;
+    this.since134 = since134;
   }
 
   /** The error in the words of the emulated version. */
   inVersion(minor: Minor): StatusError {
-    if (minor < 34 || this.#since134 === undefined) return this;
-    return new StatusError(this.#since134, { cause: this.cause });
+    if (minor < 34 || this.since134 === undefined) return this;
+    return new StatusError(this.since134, { cause: this.cause });
   }
 }
 
