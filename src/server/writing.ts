@@ -15,6 +15,7 @@ import { GatedFields } from '../registry/gated-fields.ts';
 import { createPortPool, type ValuePool } from '../registry/value-pool.ts';
 import { customresourcedefinitions } from '../resources/apiextensions/custom-resource-definition.ts';
 import { Follower } from '../storage/follower.ts';
+import { checksNumbers } from '../structural/number-formats.ts';
 import { Client } from '../verbs/client/client.ts';
 import { ValueAllocator } from '../verbs/writing/allocation.ts';
 import { Ownership } from '../verbs/writing/field-ownership.ts';
@@ -100,6 +101,7 @@ export function createWriting(
         index: new ServedDefinitions({
           ...{ registry, types },
           ratchets: foundation.isFeatureOn('CRDValidationRatcheting'),
+          checksNumbers: checksNumbers(foundation.isFeatureOn),
           conversion: createConversion(foundation, locateService, options),
         }),
       },
