@@ -7,7 +7,7 @@ import { Numbers } from '../observability/instruments.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Entry } from '../storage/store.ts';
 import { aborted, keepDoing } from '../util/pause.ts';
-import type { Client } from '../verbs/client/client.ts';
+import { AS_SERVER, type Client } from '../verbs/client/client.ts';
 import { toTimestamp } from '../verbs/writing/object-metadata.ts';
 import { type CheckParts, checkAvailability } from './availability-check.ts';
 import { API_SERVICES, isAvailable, toRemoteVersion } from './managed-api-services.ts';
@@ -45,7 +45,7 @@ export class Availability {
 
   constructor(parts: AvailabilityParts) {
     this.#parts = parts;
-    this.#client = parts.client.as('kube-aggregator');
+    this.#client = parts.client.as('kube-aggregator', AS_SERVER);
     this.#lost = parts.metrics.add(createLost());
     parts.metrics.add(createGauge(parts.remote));
   }

@@ -8,7 +8,7 @@ import { API_SERVICE_GROUP, builtInPriority, CUSTOM_PRIORITY } from '../registry
 import type { Registry } from '../registry/registry.ts';
 import { toObject } from '../storage/object-reader.ts';
 import { keepDoing } from '../util/pause.ts';
-import type { Client } from '../verbs/client/client.ts';
+import { AS_SERVER, type Client } from '../verbs/client/client.ts';
 import { toTimestamp } from '../verbs/writing/object-metadata.ts';
 import { API_SERVICES, MANAGED, ON_START } from './managed-api-services.ts';
 
@@ -38,7 +38,7 @@ export class LocalApiServices {
 
   constructor(parts: LocalApiServicesParts) {
     this.#parts = parts;
-    this.#client = parts.client.as('kube-aggregator');
+    this.#client = parts.client.as('kube-aggregator', AS_SERVER);
   }
 
   /** Work of a start, all at once, so that the writes share a batch. @throws StatusError, StorageError */

@@ -60,7 +60,7 @@ export interface StatusInit {
   readonly continue?: string;
 }
 
-interface LaterInit {
+export interface LaterInit {
   readonly since: Minor;
   readonly init: StatusInit;
 }
@@ -68,19 +68,19 @@ interface LaterInit {
 /** The one error that stages and verbs throw for a client to see. `cause` is for the log and never sent. */
 export class StatusError extends Error {
   readonly status: Status;
-  readonly #later: readonly LaterInit[];
+  /** The error as versions since these have it, where it differs; the oldest first. */
+  readonly later: readonly LaterInit[];
 
-  /** `later`: the error as versions since these have it, where it differs; the oldest first. */
   constructor(init: StatusInit, options?: ErrorOptions, later: readonly LaterInit[] = []) {
     super(init.message, options);
     this.name = 'StatusError';
     this.status = toFailure(init);
-    this.#later = later;
+    this.later = later;
   }
 
   /** The error in the words of the emulated version. */
   inVersion(minor: Minor): StatusError {
-    const own = this.#later.findLast(({ since }) => since <= minor);
+    const own = this.later.findLast(({ since }) => since <= minor);
     return own === undefined ? this : new StatusError(own.init, { cause: this.cause });
   }
 }

@@ -11,7 +11,7 @@ import {
   reconcileRole,
 } from '../authz/rbac/bootstrap/bootstrap-policy.ts';
 import { RBAC_GROUP } from '../authz/rbac/role-rules.ts';
-import type { Client } from '../verbs/client/client.ts';
+import { AS_SERVER, type Client } from '../verbs/client/client.ts';
 
 /** Objects that every cluster needs. Each is created once; existing ones are not changed. */
 
@@ -71,7 +71,7 @@ export async function bootstrapRoles(client: Client, isOn: Gates): Promise<void>
     ['roles', policy.roles, reconcileRole],
     ['rolebindings', policy.roleBindings, reconcileBinding],
   ];
-  const author = client.as('rbac-bootstrap');
+  const author = client.as('rbac-bootstrap', AS_SERVER);
   await Promise.all(
     kinds.flatMap(([resource, objects, reconcile]) =>
       objects.map((expected) => ensure(author, { group: RBAC_GROUP, resource }, expected, reconcile)),

@@ -49,7 +49,7 @@ export class EveryNamespace {
   }) {
     const { object, manager, client, onError } = options;
     this.#object = object;
-    this.#client = client.as(manager, 'track');
+    this.#client = client.as(manager);
     this.#onError = onError;
   }
 

@@ -29,7 +29,7 @@ export class FlowControlBootstrap {
 
   constructor(options: { client: Client; emulated: Minor; onError: (error: unknown) => void }) {
     this.#suggested = suggestedIn(options.emulated);
-    this.#client = options.client.as(MANAGER, 'track');
+    this.#client = options.client.as(MANAGER);
     this.#onError = options.onError;
   }
 

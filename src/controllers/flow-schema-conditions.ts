@@ -22,7 +22,7 @@ export class FlowSchemaConditions {
   #changed = new AbortController();
 
   constructor(options: { client: Client; now: () => Date; onError: (error: unknown) => void }) {
-    this.#client = options.client.as('api-priority-and-fairness-config-consumer-v1', 'track');
+    this.#client = options.client.as('api-priority-and-fairness-config-consumer-v1');
     this.#now = options.now;
     this.#onError = options.onError;
   }
@@ -56,10 +56,9 @@ export class FlowSchemaConditions {
   }
 
   async #update(name: string, wanted: FlowSchemaCondition): Promise<void> {
-    const lastTransitionTime = toTimestamp(this.#now());
-    await this.#client.updateState(SCHEMAS, { name, subresource: 'status' }, (schema) =>
-      hasCondition(schema, wanted) ? schema : withCondition(schema, { ...wanted, lastTransitionTime }),
-    );
+    const condition = { ...wanted, lastTransitionTime: toTimestamp(this.#now()) };
+    const place = { name, subresource: 'status' };
+    await this.#client.apply(SCHEMAS, place, { status: { conditions: [condition] } });
   }
 }
 
@@ -87,8 +86,3 @@ const hasCondition = (schema: FlowSchema, wanted: FlowSchemaCondition): boolean 
       reason === wanted.reason &&
       message === wanted.message,
   );
-
-function withCondition(schema: FlowSchema, condition: FlowSchemaCondition): FlowSchema {
-  const others = conditionsOf(schema).filter(({ type }) => type !== condition.type);
-  return { ...schema, status: { ...schema.status, conditions: [...others, condition] } };
-}

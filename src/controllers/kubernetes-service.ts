@@ -5,7 +5,7 @@ import { isIpv6 } from '../object/ip.ts';
 import type { Trust } from '../storage/object-reader.ts';
 import type { ServerAddress, ServerLeases } from '../storage/server-leases.ts';
 import { pause } from '../util/pause.ts';
-import type { Client } from '../verbs/client/client.ts';
+import { AS_SERVER, type Client } from '../verbs/client/client.ts';
 
 const RENEW_EVERY_MS = 5000;
 /** A server that has missed two renewals counts as dead. */
@@ -49,7 +49,7 @@ export class KubernetesService {
 
   constructor(options: KubernetesServiceOptions) {
     this.#options = options;
-    this.#client = options.client.as('kubernetes-service-controller');
+    this.#client = options.client.as('kubernetes-service-controller', AS_SERVER);
   }
 
   /** Resolves after the first successful round. */
@@ -222,8 +222,6 @@ function toService({ clusterIp, targetPort, nodePort }: ServiceShape): ApiObject
     },
     spec: {
       clusterIP: clusterIp,
-      clusterIPs: [clusterIp],
-      ipFamilies: [isIpv6(clusterIp) ? 'IPv6' : 'IPv4'],
       ipFamilyPolicy: 'SingleStack',
       ports: [port],
       sessionAffinity: 'None',

@@ -5,7 +5,7 @@ import type * as alpha from '../api/types/coordination/v1alpha1.ts';
 import type * as beta from '../api/types/coordination/v1beta1.ts';
 import { isOlder, parseSemanticVersion, type SemanticVersion } from '../object/semantic-version.ts';
 import { keepDoing, pause } from '../util/pause.ts';
-import type { Client } from '../verbs/client/client.ts';
+import { AS_SERVER, type Client } from '../verbs/client/client.ts';
 
 /**
  * Elects the holder of a lease from its candidates (the feature CoordinatedLeaderElection): the one with the oldest version, so
@@ -219,7 +219,7 @@ export class LeaderElections {
     readonly now: () => Date;
     readonly onError: (error: unknown) => void;
   }) {
-    this.#client = options.client.as(MANAGER);
+    this.#client = options.client.as(MANAGER, AS_SERVER);
     this.#now = options.now;
     this.#onError = options.onError;
   }

@@ -16,7 +16,7 @@ import { toObject } from '../storage/object-reader.ts';
 import type { Entry, ObjectEvent } from '../storage/store.ts';
 import { type AlsoRun, runTogether } from '../util/concurrency.ts';
 import { keepDoing, pause } from '../util/pause.ts';
-import type { Client } from '../verbs/client/client.ts';
+import { AS_SERVER, type Client } from '../verbs/client/client.ts';
 
 /** Everything is counted again this often, in case an event was missed. */
 const PERIOD_MS = 5 * 60_000;
@@ -249,7 +249,7 @@ export class StoredQuotas implements QuotaLedger {
   readonly #client: Client;
 
   constructor(client: Client) {
-    this.#client = client.as('resource-quota');
+    this.#client = client.as('resource-quota', AS_SERVER);
   }
 
   write(

@@ -42,7 +42,7 @@ export class RoleAggregation {
       const rules = aggregatedRules(role, roles);
       if (rules === undefined) continue;
       const { name = '' } = role.metadata;
-      await this.#client.update(ROLES, { name }, (copy) => ({ ...copy, rules: structuredClone(rules) }));
+      await this.#client.apply(ROLES, { name }, { rules });
     }
   }
 }

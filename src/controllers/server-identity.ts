@@ -61,7 +61,7 @@ export class ServerIdentity {
     readonly now: () => Date;
     readonly onError: (error: unknown) => void;
   }) {
-    this.#client = options.client.as('kube-apiserver', 'track');
+    this.#client = options.client.as('kube-apiserver');
     this.#name = options.name;
     this.#hostname = options.hostname;
     this.#now = options.now;

@@ -3,14 +3,14 @@ import type { ResourceOf } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import type { Service } from '../api/types/core/v1.ts';
 import type { IPAddress, ServiceCIDR } from '../api/types/networking/v1beta1.ts';
-import { type Finding, withCondition } from '../object/conditions.ts';
+import { type Condition, type Finding, withCondition } from '../object/conditions.ts';
 import { contains, formatIp, type IpRange, networkBytes, parseCidr, parseIp } from '../object/ip.ts';
 import { createAddressPool, familyName, joinPools, type ValuePool } from '../registry/value-pool.ts';
 import type { Followed } from '../storage/follower.ts';
 import { toObject } from '../storage/object-reader.ts';
 import type { Entry, ObjectEvent } from '../storage/store.ts';
 import { keepDoing } from '../util/pause.ts';
-import type { Client } from '../verbs/client/client.ts';
+import { AS_SERVER, type Client } from '../verbs/client/client.ts';
 import type { DueRule } from './cleaning/due-objects.ts';
 
 /**
@@ -28,6 +28,7 @@ export const IP_ADDRESSES: ResourceOf<IPAddress> = { group: 'networking.k8s.io',
 const API_VERSION = 'networking.k8s.io/v1beta1';
 /** The name of the ServiceCIDR that shows the ranges of the flags. */
 const DEFAULT = 'kubernetes';
+const DEFAULT_MANAGER = 'kubernetes-service-cidr-controller';
 const FINALIZER = 'networking.k8s.io/service-cidr-finalizer';
 const MANAGED_BY = 'ipaddress.kubernetes.io/managed-by';
 const FAMILY = 'ipaddress.kubernetes.io/ip-family';
@@ -124,6 +125,8 @@ const READY: Finding = {
   reason: '',
   message: 'Kubernetes Service CIDR is ready',
 };
+/** The words of Kubernetes' server for the ranges of the flags. */
+const DEFAULT_READY: Finding = { ...READY, message: 'Kubernetes default Service CIDR is ready' };
 const TERMINATING: Finding = {
   type: 'Ready',
   status: 'False',
@@ -147,7 +150,10 @@ export function serviceCidrs(now: () => Date): DueRule<ServiceCIDR> {
       const object = toObject<ServiceCIDR>(entry);
       if (isDeleting(object)) return end(object, client, now());
       await hold(object, client);
-      await report(object, client, { found: READY, time: now() });
+      await report(object, client, {
+        found: object.metadata.name === DEFAULT ? DEFAULT_READY : READY,
+        time: now(),
+      });
       return undefined;
     },
   };
@@ -161,18 +167,21 @@ async function hold({ metadata: { name = '' } }: ServiceCIDR, client: Client): P
 }
 
 async function report(
-  { metadata: { name = '' } }: ServiceCIDR,
+  { metadata: { name = '' }, status: { conditions: known = [] } = {} }: ServiceCIDR,
   client: Client,
   { found, time }: { readonly found: Finding; readonly time: Date },
 ): Promise<void> {
   const at = time.toISOString().replace(/\.\d+Z$/, 'Z');
-  await client.updateState(SERVICE_CIDRS, { name, subresource: 'status' }, (copy) => ({
-    ...copy,
-    status: {
-      ...copy.status,
-      conditions: [...withCondition(copy.status?.conditions ?? [], found, at)],
-    },
-  }));
+  const before = known.filter(({ type }) => type === found.type);
+  // An empty reason is left out, so that it has no owner.
+  const conditions = withCondition(before, found, at).map(withoutEmptyReason);
+  // As the server of Kubernetes does for its own ranges, and its controller manager for the others.
+  const author = name === DEFAULT ? client.as(DEFAULT_MANAGER) : client;
+  await author.apply(SERVICE_CIDRS, { name, subresource: 'status' }, { status: { conditions } });
+}
+
+function withoutEmptyReason({ reason = '', ...condition }: Condition): Condition {
+  return reason === '' ? condition : { ...condition, reason };
 }
 
 /** Returns the milliseconds until the next check. */
@@ -211,7 +220,7 @@ export class AddressRecords {
   readonly #known = new Map<string, readonly string[]>();
 
   constructor(options: { readonly client: Client; readonly onError: (error: unknown) => void }) {
-    this.#client = options.client.as('service-ip-allocator');
+    this.#client = options.client.as('service-ip-allocator', AS_SERVER);
     this.#onError = options.onError;
   }
 
@@ -252,7 +261,7 @@ export class AddressRecords {
 
   async #record(address: string, { namespace, name }: Entry): Promise<void> {
     const family = familyName(address.includes(':') ? 6 : 4);
-    const parentRef = { group: '', resource: 'services', namespace, name };
+    const parentRef = { resource: 'services', namespace, name };
     const object: IPAddress = {
       kind: 'IPAddress',
       apiVersion: API_VERSION,

@@ -21,6 +21,8 @@ export interface SchemaParts {
   readonly types: TypeLibrary;
   /** Feature gate CRDValidationRatcheting: an update may keep values that were invalid before. */
   readonly ratchets: boolean;
+  /** Whether types and formats of numbers are checked; absent: not. */
+  readonly checksNumbers?: boolean;
 }
 
 /** Other rules of a version in its definition. */
@@ -35,13 +37,19 @@ export class VersionSchema {
   readonly schema: JSONSchemaProps;
   readonly #objectMeta: MessageSchema;
   readonly #ratchets: boolean;
+  readonly #checksNumbers: boolean;
   readonly #rules: SchemaRules;
   #message: MessageSchema | undefined;
 
-  constructor(schema: JSONSchemaProps, { types, ratchets }: SchemaParts, rules: SchemaRules) {
+  constructor(
+    schema: JSONSchemaProps,
+    { types, ratchets, checksNumbers = false }: SchemaParts,
+    rules: SchemaRules,
+  ) {
     this.schema = schema;
     this.#objectMeta = types.message('meta/v1.ObjectMeta');
     this.#ratchets = ratchets;
+    this.#checksNumbers = checksNumbers;
     this.#rules = rules;
   }
 
@@ -99,7 +107,8 @@ export class VersionSchema {
   ): Steps<FieldError[]> {
     const { schema } = this;
     const before = old !== undefined && this.#ratchets ? { old } : {};
-    const errors = yield* validateInSteps(object, schema, before);
+    const checksNumbers = this.#checksNumbers;
+    const errors = yield* validateInSteps(object, schema, { ...before, checksNumbers });
     yield;
     errors.push(...this.#ofScale(object, validateScaleSpec), ...this.#ofScale(object, validateScaleStatus));
     errors.push(...validateEmbedded(object, schema, this.#objectMeta));
@@ -119,7 +128,11 @@ export class VersionSchema {
     const errors =
       own === undefined || status === undefined
         ? []
-        : yield* validateInSteps(status, own, { root: 'status', ...before });
+        : yield* validateInSteps(status, own, {
+            root: 'status',
+            ...before,
+            checksNumbers: this.#checksNumbers,
+          });
     yield;
     errors.push(...this.#ofScale(object, validateScaleStatus));
     errors.push(...(yield* listTypesInSteps(object, schema, old)));

@@ -35,6 +35,26 @@ export function checkFiles(options: ServerOptions): void {
       throw new Error(`${flag.shown}: ${path} holds no certificate in PEM form`);
   }
   for (const [flag, path] of otherFiles(options).filter(isToCheck)) read(flag, path);
+  checkFrontProxy(options);
+}
+
+const SEPARATE_AUTHORITIES = 35;
+
+/**
+ * Where clients and front proxies share an authority, the names of proxies must be given: any client could pass for another user
+ * otherwise (Kubernetes: BuiltInAuthenticationOptions.Validate).
+ */
+function checkFrontProxy({ api, authentication: { clientCaFile, frontProxy } }: ServerOptions): void {
+  if (api.emulated < SEPARATE_AUTHORITIES || clientCaFile === '') return;
+  if (frontProxy === undefined || frontProxy.allowedNames.length > 0) return;
+  const { caFile, allowedNames } = frontProxyFlags;
+  const clients = certificatesIn(read(authenticationFlags.clientCaFile, clientCaFile));
+  const proxies = certificatesIn(read(caFile, frontProxy.caFile));
+  if (!clients.some((one) => proxies.some((other) => one.equals(other)))) return;
+  throw new Error(
+    `${caFile.shown} and ${authenticationFlags.clientCaFile.shown} contain overlapping certificates; ` +
+      `${allowedNames.shown} must be specified, or every client with a certificate could name any user in a header`,
+  );
 }
 
 function otherFiles({ authentication, authorization, admission, audit }: ServerOptions): readonly Named[] {

@@ -208,6 +208,8 @@ export interface ActionSubresource<Body extends ApiObject = ApiObject, Parent ex
   readonly access: 'action';
   /** Other versions in which bodies may be, with the same fields: `policy/v1beta1`. */
   readonly alsoFrom?: readonly string[];
+  /** Whether a body may set fields of its metadata that belong to the server, such as the uid. */
+  readonly keepsSystemMetadata?: (isOn: Gates) => boolean;
   /** Returns the object for the answer (often a Status), with its code. @throws StatusError */
   create(
     body: Body,

@@ -28,7 +28,7 @@ import { type AuthenticationOptions, serviceAccountFlags } from '../options/auth
 import { blameFlag, explainFlag } from '../options/flag.ts';
 import type { TokenIssuing } from '../registry/token-issuing.ts';
 import type { SigningKeyStore } from '../storage/signing-keys.ts';
-import type { Client } from '../verbs/client/client.ts';
+import { AS_SERVER, type Client } from '../verbs/client/client.ts';
 import type { Foundation } from './foundation.ts';
 
 /** The life of an extended token. */
@@ -184,7 +184,7 @@ export async function createServiceAccounts(
 
 /** A failure to note the day must not fail the request: the next request notes it again. */
 export function createNoteUse(client: Client, logger: Logger): NoteUse {
-  const author = client.as('legacy-service-account-token-tracking');
+  const author = client.as('legacy-service-account-token-tracking', AS_SERVER);
   return ({ metadata }, day) => {
     const { name = '', namespace = '', uid = '' } = metadata;
     const note = (secret: ApiObject): ApiObject => {

@@ -395,7 +395,7 @@ function createResources(
     virtualStores: createVirtualStores(history, historyWork.reads, isFeatureOn.minor ?? DEFAULT_MINOR),
     backends: createBackends(options.agents, { isFeatureOn, egress }, options.serving.sandboxProxiedPages),
     virtual: new Map([
-      ...createReviews({ authorizer, authenticator, apiAudiences, isFeatureOn }),
+      ...createReviews({ authorizer, authenticator, apiAudiences, isFeatureOn, now }),
       createRestores({
         ...{ ...history, writer, auditor, now, large: historyWork.restores },
         ...{ requestTimeoutMs: options.limits.requestTimeoutMs },

@@ -15,6 +15,7 @@ import { GatedFields } from '../registry/gated-fields.ts';
 import { createPortPool, type ValuePool } from '../registry/value-pool.ts';
 import { customresourcedefinitions } from '../resources/apiextensions/custom-resource-definition.ts';
 import { Follower } from '../storage/follower.ts';
+import { checksNumbers } from '../structural/number-formats.ts';
 import { Client } from '../verbs/client/client.ts';
 import { ValueAllocator } from '../verbs/writing/allocation.ts';
 import { Ownership } from '../verbs/writing/field-ownership.ts';
@@ -79,7 +80,7 @@ export function createWriting(
     isFeatureOn: foundation.isFeatureOn,
     retriesNames: foundation.isFeatureOn('RetryGenerateName'),
   });
-  const client = new Client({ store, registry, writer });
+  const client = new Client({ store, registry, writer, types });
   const quotas = new StoredQuotas(client);
   const parts = new OneOfEach();
   const resolver = new ServiceResolver(store, options.serving.enableAggregatorRouting);
@@ -100,6 +101,7 @@ export function createWriting(
         index: new ServedDefinitions({
           ...{ registry, types },
           ratchets: foundation.isFeatureOn('CRDValidationRatcheting'),
+          checksNumbers: checksNumbers(foundation.isFeatureOn),
           conversion: createConversion(foundation, locateService, options),
         }),
       },

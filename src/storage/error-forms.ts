@@ -1,11 +1,11 @@
-import { StatusError, type StatusInit } from '../api/status.ts';
+import { type LaterInit, StatusError, type StatusInit } from '../api/status.ts';
 import { errorText } from '../util/error-text.ts';
 import type { ErrorForms } from '../util/port-calls.ts';
 import { StorageError, type StorageFailure } from './errors.ts';
 
 type ErrorValue =
   | { readonly kind: 'storage'; readonly failure: StorageFailure; readonly cause: string | undefined }
-  | { readonly kind: 'status'; readonly init: StatusInit }
+  | { readonly kind: 'status'; readonly init: StatusInit; readonly later: readonly LaterInit[] }
   | OtherValue;
 
 /** `code`: of PostgreSQL or the system; it says whether the error passes by itself. `errors`: those of an AggregateError. */
@@ -23,7 +23,7 @@ export const errorForms: ErrorForms = { toValue, fromValue: (value) => fromValue
 function toValue(error: unknown): ErrorValue {
   if (error instanceof StorageError)
     return { kind: 'storage', failure: error.failure, cause: toText(error.cause) };
-  if (error instanceof StatusError) return { kind: 'status', init: toInit(error) };
+  if (error instanceof StatusError) return { kind: 'status', init: toInit(error), later: error.later };
   return toOther(error);
 }
 
@@ -32,7 +32,7 @@ function fromValue(form: ErrorValue): Error {
     case 'storage':
       return new StorageError(form.failure, form.cause === undefined ? {} : { cause: new Error(form.cause) });
     case 'status':
-      return new StatusError(form.init);
+      return new StatusError(form.init, undefined, form.later);
     case 'other':
       return fromOther(form);
     default:

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../api/json.ts';
+import { fitsNumber } from './number-formats.ts';
 import { EFFORT_OF_VALUE, effortOf, MAX_EFFORT_AT_ONCE, patternOf } from './patterns.ts';
 import {
   divides,
@@ -30,8 +31,8 @@ class OutOfTime extends Error {}
 const outOfTime = new OutOfTime();
 
 /** Undefined: it takes too long. */
-export function fits(value: JsonValue, rules: ValueRules): boolean | undefined {
-  const check = new Check();
+export function fits(value: JsonValue, rules: ValueRules, checksNumbers = false): boolean | undefined {
+  const check = new Check(checksNumbers);
   try {
     return check.value(value, rules);
   } catch (error) {
@@ -43,6 +44,11 @@ export function fits(value: JsonValue, rules: ValueRules): boolean | undefined {
 class Check {
   #fuel = FUEL;
   readonly #begunMs = performance.now();
+  readonly #checksNumbers: boolean;
+
+  constructor(checksNumbers: boolean) {
+    this.#checksNumbers = checksNumbers;
+  }
 
   #spend(cost: number): void {
     this.#fuel -= cost;
@@ -59,7 +65,8 @@ class Check {
     if (typeof value === 'string') return this.#text(value, rules);
     if (Array.isArray(value)) return this.#list(value, rules);
     if (typeof value === 'object') return this.#object(value, rules);
-    return !rules.hasRange || typeof value === 'boolean' || isInRange(value, rules);
+    if (typeof value === 'boolean') return true;
+    return (!rules.hasRange || isInRange(value, rules)) && (!this.#checksNumbers || fitsNumber(value, rules));
   }
 
   #isAmong(value: JsonValue, rules: ValueRules): boolean {

@@ -5,6 +5,7 @@ import { isObject } from '../object/json-values.ts';
 import type { Pace, Steps } from '../util/turns.ts';
 import { fits, has } from './fits.ts';
 import { Found } from './found.ts';
+import { misfitOfNumber } from './number-formats.ts';
 import { searchInSteps } from './pattern-search.ts';
 import {
   compilePattern,
@@ -41,19 +42,21 @@ interface ValidateOptions {
   readonly old?: JsonValue;
   /** The path of the value in the caller's object; none for a whole object. Messages contain it. */
   readonly root?: string;
+  /** Whether types and formats of numbers are checked, as since 1.36. */
+  readonly checksNumbers?: boolean;
 }
 
 /** Tests first whether the value fits: nearly every value does. */
 export function* validateInSteps(
   value: JsonValue,
   schema: Schema,
-  { old, root }: ValidateOptions = {},
+  { old, root, checksNumbers = false }: ValidateOptions = {},
 ): Steps<FieldError[]> {
   const rules = rulesOf(schema);
-  if (fits(value, rules) === true) return [];
+  if (fits(value, rules, checksNumbers) === true) return [];
   const found = new Found();
   const before = old === undefined ? undefined : { value: old };
-  yield* new Search(found).value(value, rules, { path: '', before });
+  yield* new Search(found, checksNumbers).value(value, rules, { path: '', before });
   return found.toErrors(root);
 }
 
@@ -71,8 +74,11 @@ class Search {
   readonly #pace: Pace;
   readonly #old = new OldValues();
 
-  constructor(found: Found, pace = validationPace()) {
+  readonly #checksNumbers: boolean;
+
+  constructor(found: Found, checksNumbers: boolean, pace = validationPace()) {
     this.#found = found;
+    this.#checksNumbers = checksNumbers;
     this.#pace = pace;
   }
 
@@ -100,7 +106,7 @@ class Search {
     matched += rules.hasClauses ? yield* this.#clauses(value, rules, place.path) : 1;
     if (typeof value === 'string') matched += yield* this.#text(value, rules, place.path);
     else if (typeof value === 'number' || typeof value === 'bigint')
-      matched += this.#number(value, rules.schema, place.path);
+      matched += this.#number(value, rules, place.path);
     else if (Array.isArray(value)) matched += yield* this.#list(value, rules, place);
     if (rules.enum !== undefined && !isAmong(value, rules.enum))
       this.#found.notAmong(place.path, value, rules.enum);
@@ -109,7 +115,8 @@ class Search {
   }
 
   /** Reports the format before the type where the value is neither a text nor a list. */
-  #type(type: number, { types, format, allowed }: ValueRules, path: string): number {
+  #type(type: number, { types, format: ofTexts, numberFormat, allowed }: ValueRules, path: string): number {
+    const format = this.#checksNumbers && numberFormat !== '' ? numberFormat : ofTexts;
     if (types.length === 0 && format === '') return 0;
     if ((allowed & type) !== 0) return 2;
     const isBare = format !== '' && (type & (TYPES.string | TYPES.array)) === 0;
@@ -146,8 +153,11 @@ class Search {
     return matched;
   }
 
-  #number(value: number | bigint, schema: Schema, path: string): number {
+  #number(value: number | bigint, rules: ValueRules, path: string): number {
+    const { schema } = rules;
     const { multipleOf, maximum = 0, minimum = 0 } = schema;
+    const misfit = this.#checksNumbers ? misfitOfNumber(value, rules, path) : undefined;
+    if (misfit !== undefined) this.#found.composite(misfit);
     if (multipleOf !== undefined) this.#multiple(value, multipleOf, path);
     if (fallsBelow(value, schema)) {
       const which = schema.exclusiveMinimum === true ? '' : 'or equal to ';
@@ -280,7 +290,7 @@ class Search {
   /** Values in clauses have no old value: a clause fits or not. */
   *#clause(value: JsonValue, clause: ValueRules, path: string): Steps<Outcome> {
     const found = new Found();
-    const search = new Search(found, this.#pace);
+    const search = new Search(found, this.#checksNumbers, this.#pace);
     const matched = yield* search.value(value, clause, { path, before: undefined });
     return { found, matched };
   }

@@ -1,5 +1,6 @@
 import type { JsonValue } from '../api/json.ts';
 import { isInt64 } from '../object/exact-json.ts';
+import { numberFormatOf } from './number-formats.ts';
 import { checkOfFormat, type FormatCheck } from './schema-formats.ts';
 import { additionalSchemaOf, isIntOrString, itemsOf, propertyOf, type Schema } from './schema-node.ts';
 
@@ -87,6 +88,8 @@ export class ValueRules {
   /** Empty: the format is not checked. */
   readonly format: string;
   readonly isOfFormat: FormatCheck | undefined;
+  readonly numberType: 'integer' | 'number' | undefined;
+  readonly numberFormat: string;
   /** {@link TYPES} */
   readonly allowed: number;
   readonly allowsNull: boolean;
@@ -118,6 +121,9 @@ export class ValueRules {
     this.types = typesOf(schema);
     this.isOfFormat = checkOfFormat(schema.format ?? '');
     this.format = this.isOfFormat === undefined ? '' : (schema.format ?? '');
+    const [only] = this.types.length === 1 ? this.types : [];
+    this.numberType = only === 'integer' || only === 'number' ? only : undefined;
+    this.numberFormat = numberFormatOf(only ?? '', schema.format ?? '');
     this.allowed = allowedBy(this.types, this.format);
     this.enum =
       schema.enum === undefined || schema.enum.length === 0 ? undefined : new Enumeration(schema.enum);

@@ -13,13 +13,14 @@ import type {
 } from '../registry/resource-definition.ts';
 import type { TokenIssuing } from '../registry/token-issuing.ts';
 import type { ApiResponse } from '../request/api-response.ts';
+import { runSteps } from '../util/turns.ts';
 import { readObject } from './body.ts';
 import { readMutationOptions } from './mutation-options.ts';
 import { toDeleteOptions } from './remove.ts';
 import { RelatedObjects, toWriteCall, type VerbCall, type VerbContext } from './verb-call.ts';
 import { toAttributes } from './writing/admission-attributes.ts';
-import { placeInNamespace } from './writing/object-metadata.ts';
-import type { WriteCall } from './writing/write-call.ts';
+import { placeInNamespace, wipeSystemMetadata } from './writing/object-metadata.ts';
+import { isLargeCall, type WriteCall } from './writing/write-call.ts';
 
 /** Serves a POST to a subresource that acts: a binding, an eviction. */
 export async function act(call: VerbCall, action: ActionSubresource): Promise<ApiResponse> {
@@ -69,9 +70,12 @@ async function perform({ call, action, posted, nameOf }: ActionCall): Promise<Ap
   const body = await readObject(request, expected, options.fieldValidation);
   const write = toWriteCall(call, { ...options, subresource: action.name });
   placeInNamespace(body.metadata, call.served.definition, request.target.namespace);
+  if (posted.subresource === '' || action.keepsSystemMetadata?.(context.isFeatureOn) !== true)
+    wipeSystemMetadata(body.metadata);
   const name = nameOf(body);
-  const { subresource } = posted;
-  await admit(context.admission, toWriteCall(posted.call, { ...options, subresource }), name, body);
+  const seen = toWriteCall(posted.call, { ...options, subresource: posted.subresource });
+  await runSteps(isLargeCall(seen), context.writer.ownership.trackBody(seen, body, expected.schema));
+  await admit(context.admission, seen, name, body);
   const { code, object } = await action.create(body, new Actions(context, write, name));
   return {
     kind: 'bytes',

@@ -1,16 +1,17 @@
 import { canonicalGroup } from '../api/dialect.ts';
 import type { Gates } from '../api/feature-gates.ts';
 import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
-import { badRequest, invalid } from '../api/status.ts';
+import { badRequest } from '../api/status.ts';
 import type { Authenticator } from '../authn/authenticator.ts';
 import type { AskedSelectors, AuthorizationAttributes, Authorizer } from '../authz/authorizer.ts';
-import { type ReviewSelectors, reviewedSelectors, validateSelectors } from '../authz/review-selectors.ts';
-import { problemsOf } from '../object/field-path.ts';
+import { type ReviewSelectors, reviewedSelectors } from '../authz/review-selectors.ts';
 import { isObject, objectOf } from '../object/json-values.ts';
-import type { AuthorizedResourceRequest, ResourceTarget, UserInfo } from '../request/api-request.ts';
+import type { ResourceTarget, UserInfo } from '../request/api-request.ts';
 import { StorageError } from '../storage/errors.ts';
 import { errorText } from '../util/error-text.ts';
+import { checkReview, type ReviewForm } from './review-rules.ts';
 import type { VirtualHandler } from './verb-call.ts';
+import { toTimestamp } from './writing/object-metadata.ts';
 
 /** Answers the reviews of authentication.k8s.io and authorization.k8s.io with the server's own authenticators and authorizers. */
 
@@ -20,8 +21,9 @@ export function createReviews(options: {
   /** --api-audiences */
   apiAudiences: readonly string[];
   isFeatureOn: Gates;
+  now: () => Date;
 }): [string, VirtualHandler][] {
-  const { authenticator, apiAudiences, isFeatureOn } = options;
+  const { authenticator, apiAudiences, isFeatureOn, now } = options;
   const access: AccessParts = {
     authorizer: options.authorizer,
     selects: isFeatureOn('AuthorizeWithSelectors'),
@@ -29,12 +31,24 @@ export function createReviews(options: {
   return [
     [
       'authentication.k8s.io/selfsubjectreviews',
-      (body, { user }) => ({ ...body, status: { userInfo: toUserInfo(user) } }),
+      ({ kind, apiVersion }, { user }) => ({
+        ...{ kind, apiVersion, metadata: { creationTimestamp: toTimestamp(now()) } },
+        status: { userInfo: toUserInfo(user) },
+      }),
     ],
     ['authentication.k8s.io/tokenreviews', (body) => reviewToken(body, { authenticator, apiAudiences })],
-    ['authorization.k8s.io/selfsubjectaccessreviews', (body, { user }) => reviewAccess(access, body, user)],
-    ['authorization.k8s.io/subjectaccessreviews', (body) => reviewAccess(access, body, subjectOf(body))],
-    ['authorization.k8s.io/localsubjectaccessreviews', (body, request) => reviewLocal(access, body, request)],
+    [
+      'authorization.k8s.io/selfsubjectaccessreviews',
+      (body, { user }) => reviewAccess(access, body, { form: 'self', user }),
+    ],
+    [
+      'authorization.k8s.io/subjectaccessreviews',
+      (body) => reviewAccess(access, body, { form: 'subject', user: subjectOf(body) }),
+    ],
+    [
+      'authorization.k8s.io/localsubjectaccessreviews',
+      (body) => reviewAccess(access, body, { form: 'local', user: subjectOf(body) }),
+    ],
     [
       'authorization.k8s.io/selfsubjectrulesreviews',
       (body, { user }) => reviewRules(access.authorizer, body, user),
@@ -66,9 +80,10 @@ interface AccessParts {
 async function reviewAccess(
   { authorizer, selects }: AccessParts,
   body: ApiObject,
-  user: UserInfo,
+  { form, user }: { readonly form: ReviewForm; readonly user: UserInfo },
 ): Promise<JsonObject> {
   const question = selects ? body : withoutSelectors(body);
+  checkReview(question, form);
   const attributes = toAttributes(specOf(question), user);
   const selectors = selectorsOf(question);
   const asked = selectors === undefined ? attributes : { ...attributes, selectors };
@@ -83,7 +98,6 @@ async function reviewAccess(
   return { ...question, status };
 }
 
-/** @throws StatusError 422 */
 function selectorsOf(body: ApiObject): AskedSelectors | undefined {
   const { resourceAttributes } = specOf(body);
   if (!isObject(resourceAttributes)) return undefined;
@@ -94,8 +108,6 @@ function selectorsOf(body: ApiObject): AskedSelectors | undefined {
     ...(fieldSelector === undefined ? {} : { fieldSelector }),
     ...(labelSelector === undefined ? {} : { labelSelector }),
   };
-  const errors = problemsOf((at) => validateSelectors(at, review), 'spec.resourceAttributes');
-  if (errors.length > 0) throw invalid({ kind: body.kind, group: 'authorization.k8s.io' }, '', errors);
   return reviewedSelectors(review);
 }
 
@@ -106,25 +118,8 @@ function withoutSelectors(body: ApiObject): ApiObject {
   return { ...body, spec: { ...spec, resourceAttributes } };
 }
 
-function reviewLocal(
-  access: AccessParts,
-  body: ApiObject,
-  { target }: AuthorizedResourceRequest,
-): Promise<JsonObject> {
-  const asked = specOf(body).resourceAttributes;
-  if (!isObject(asked) || text(asked.namespace) !== target.namespace) {
-    throw badRequest(
-      `spec.resourceAttributes.namespace must be the namespace of the request, ${JSON.stringify(target.namespace)}`,
-    );
-  }
-  return reviewAccess(access, body, subjectOf(body));
-}
-
 function toAttributes(spec: JsonObject, user: UserInfo): AuthorizationAttributes {
   const { resourceAttributes: resource, nonResourceAttributes: path } = spec;
-  if (isObject(resource) === isObject(path)) {
-    throw badRequest('exactly one of spec.resourceAttributes and spec.nonResourceAttributes must be set');
-  }
   if (isObject(path)) return { user, verb: text(path.verb), target: undefined, path: text(path.path) };
   const asked = objectOf(resource);
   return { user, verb: text(asked.verb), target: toTarget(asked), path: '' };
@@ -146,7 +141,7 @@ function reviewRules(authorizer: Authorizer, body: ApiObject, user: UserInfo): J
   const { resourceRules, nonResourceRules, incomplete = false, error } = authorizer.rules(user, namespace);
   const copy = (rules: readonly object[]): JsonObject[] => structuredClone([...rules]) as JsonObject[];
   return {
-    ...body,
+    ...{ kind: body.kind, apiVersion: body.apiVersion, metadata: {}, spec: {} },
     status: {
       resourceRules: copy(resourceRules),
       nonResourceRules: copy(nonResourceRules),

@@ -6,12 +6,15 @@ import { encodeValue } from '../codec/wire-formats.ts';
 import { toStorage } from '../registry/conversion.ts';
 import type { ViewSubresource } from '../registry/resource-definition.ts';
 import type { ApiResponse } from '../request/api-response.ts';
+import { runSteps } from '../util/turns.ts';
 import { type Replacement, readObject, readReplacement } from './body.ts';
 import { checkNameMatches, readMutationOptions } from './mutation-options.ts';
 import { formFor, objectResponse } from './read.ts';
 import { bodyType, hasOwnType, toWriteCall, type VerbCall, type VirtualHandler } from './verb-call.ts';
 import { toAttributes } from './writing/admission-attributes.ts';
 import type { Change } from './writing/change.ts';
+import { placeInNamespace, wipeSystemMetadata } from './writing/object-metadata.ts';
+import { isLargeCall } from './writing/write-call.ts';
 
 /** create and update (PUT). */
 
@@ -75,7 +78,13 @@ export async function answerVirtual(call: VerbCall, handler: VirtualHandler): Pr
   const options = readMutationOptions(request, 'CreateOptions');
   const schema = context.types.message(served.version.type);
   const body = await readObject(request, bodyType(call), options.fieldValidation);
-  const attributes = toAttributes(toWriteCall(call, options), 'CREATE', body, undefined);
+  const write = toWriteCall(call, options);
+  if (served.definition.isReview === true) {
+    placeInNamespace(body.metadata, served.definition, request.target.namespace);
+    wipeSystemMetadata(body.metadata);
+    await runSteps(isLargeCall(write), context.writer.ownership.track(write, body, undefined));
+  }
+  const attributes = toAttributes(write, 'CREATE', body, undefined);
   await context.admission.mutate(attributes);
   await context.admission.validate(attributes);
   const answer = await handler(body, request);

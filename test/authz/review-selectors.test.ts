@@ -143,6 +143,7 @@ describe('the selectors of a review', () => {
       authenticator: { authenticate: async () => undefined },
       apiAudiences: [],
       isFeatureOn: () => isOn,
+      now: () => new Date(0),
     });
     const answer = new Map(reviews).get('authorization.k8s.io/subjectaccessreviews');
     const json = await answer?.(review(selector), {} as AuthorizedResourceRequest);

@@ -49,7 +49,7 @@ test('a range can be widened', () => {
   expect([pool?.range, pool?.size]).toEqual(['10.0.0.0/24', 254]);
 });
 
-const setUp = () => createTestClient({ definitions: [servicecidrs, ipaddresses, services] });
+const setUp = () => createTestClient({ definitions: [servicecidrs, ipaddresses, services], minor: 36 });
 
 test('only ranges that are ready and stay are passed on', async () => {
   const { client, store } = setUp();
@@ -83,7 +83,20 @@ test('the ranges of the flags are shown, and every range becomes ready', async (
   const made = await client.get(SERVICE_CIDRS, { name: 'kubernetes' });
   expect(made?.spec?.cidrs).toEqual(['10.0.0.0/29', 'fd00::/120']);
   expect(made?.metadata.finalizers).toEqual(['networking.k8s.io/service-cidr-finalizer']);
-  expect(made?.status?.conditions).toMatchObject([{ type: 'Ready', status: 'True' }]);
+  expect(made?.status?.conditions).toEqual([
+    {
+      ...{ type: 'Ready', status: 'True', lastTransitionTime: '2026-02-02T00:00:00Z', reason: '' },
+      message: 'Kubernetes default Service CIDR is ready',
+    },
+  ]);
+  const [reporter, maker, ...others] = made?.metadata.managedFields ?? [];
+  expect(others).toEqual([]);
+  expect(maker).toMatchObject({ manager: 'kube-apiserver', apiVersion: 'networking.k8s.io/v1' });
+  expect(reporter).toMatchObject({
+    ...{ manager: 'kubernetes-service-cidr-controller', operation: 'Apply', subresource: 'status' },
+    apiVersion: 'networking.k8s.io/v1',
+  });
+  expect(JSON.stringify(reporter)).not.toContain('f:reason');
   expect(rule.dueAt(made as ServiceCIDR)).toBeUndefined();
 });
 
@@ -107,7 +120,9 @@ test('a range that is deleted stays until no service has an address of it that n
   });
   const [service] = await client.entries({ group: '', resource: 'services' });
   await records.note({ type: 'ADDED', entry: service as Entry, revision: (service as Entry).revision });
-  expect(await client.list(IP_ADDRESSES)).toMatchObject([
+  const [recorded] = await client.list(IP_ADDRESSES);
+  expect(recorded?.spec?.parentRef).not.toHaveProperty('group');
+  expect([recorded]).toMatchObject([
     {
       metadata: {
         name: '10.0.1.5',
@@ -116,7 +131,7 @@ test('a range that is deleted stays until no service has an address of it that n
           'ipaddress.kubernetes.io/managed-by': 'ipallocator.k8s.io',
         },
       },
-      spec: { parentRef: { group: '', resource: 'services', namespace: 'shop', name: 'web' } },
+      spec: { parentRef: { resource: 'services', namespace: 'shop', name: 'web' } },
     },
   ]);
   const rule = serviceCidrs(() => NOW);

@@ -219,6 +219,12 @@ test('access reviews and rules reviews answer from the same chain', async () => 
       resourceAttributes: { verb: 'list', group: 'storage.cluster.io', resource: 'storageclasses' },
     },
   });
+  expect(review.json.metadata.managedFields).toMatchObject([
+    {
+      ...{ operation: 'Update', apiVersion: 'authorization.k8s.io/v1' },
+      fieldsV1: { 'f:spec': { 'f:user': {}, 'f:groups': {} } },
+    },
+  ]);
   expect(review.json.status).toEqual({
     allowed: true,
     reason: 'RBAC: allowed by ClusterRoleBinding "narrow" of ClusterRole "narrow" to Group "editors"',
@@ -230,6 +236,7 @@ test('access reviews and rules reviews answer from the same chain', async () => 
     '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews',
     { spec: { namespace: 'default' } },
   );
+  expect(rules.json.spec).toEqual({});
   expect(rules.json.status.resourceRules).toContainEqual({
     verbs: ['get'],
     apiGroups: ['apps'],

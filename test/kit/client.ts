@@ -126,7 +126,7 @@ export function createClientOn(
     collectsGarbage: true,
     gatedFields: new GatedFields(() => true, types),
   });
-  return new Client({ store, registry, writer });
+  return new Client({ store, registry, writer, types });
 }
 
 /** A client whose writes are real but for the database. */

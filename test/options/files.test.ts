@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { checkFiles } from '../../src/options/files.ts';
 import { parseOptions } from '../../src/options/options.ts';
+import { Authority } from '../kit/pki.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-files-'));
 const BROKEN = join(folder, 'broken.pem');
@@ -91,6 +92,25 @@ test('of certificates for names, the one that cannot be read is named', () => {
 test('without files, and with the authorities of the host, there is nothing to refuse', () => {
   expect(refusal()).toBeUndefined();
   expect(refusal('--kvstore-cafile=system')).toBeUndefined();
+});
+
+test('clients and front proxies with one authority are told apart by name, since 1.35', async () => {
+  const [one, other] = [await Authority.create('one'), await Authority.create('other')];
+  const file = (name: string, ...authorities: Authority[]): string => {
+    writeFileSync(join(folder, name), authorities.map(({ pem }) => pem).join(''));
+    return join(folder, name);
+  };
+  const shared = [
+    `--client-ca-file=${file('clients', one)}`,
+    `--requestheader-client-ca-file=${file('proxies', other, one)}`,
+  ];
+  const newer = '--emulated-version=1.35';
+  expect(String(refusal(...shared, newer))).toContain('overlapping certificates');
+  expect(refusal(...shared, '--emulated-version=1.34')).toBeUndefined();
+  expect(refusal(...shared, newer, '--requestheader-allowed-names=proxy')).toBeUndefined();
+  expect(
+    refusal(...shared.slice(0, 1), newer, `--requestheader-client-ca-file=${file('apart', other)}`),
+  ).toBeUndefined();
 });
 
 test('a file in the folder of the server may be made by the start itself', () => {

@@ -182,6 +182,11 @@ test.each<[string, JsonObject, string[]]>([
       'spec.behavior.scaleUp.stabilizationWindowSeconds: Invalid value: 3601: must be less than or equal to 3600',
     ],
   ],
+  [
+    'rules with an empty list of policies, for which there is no default',
+    { behavior: { scaleUp: { policies: [] } } },
+    ['spec.behavior.scaleUp.policies: Required value: must specify at least one Policy'],
+  ],
 ])('an autoscaler with %s is refused', (_, change, lines) => {
   expect(problemsOnCreate(horizontalpodautoscalers, { spec: { ...base, ...change } })).toEqual(lines);
 });

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import type { JsonValue } from '../../src/api/object-meta.ts';
 import type { Schema } from '../../src/structural/schema-node.ts';
+import { validateInSteps } from '../../src/structural/validate-value.ts';
+import { atOnce } from '../../src/util/turns.ts';
 import { validateValue } from './validate-value.ts';
 
 const linesOf = (schema: Schema, value: JsonValue, root?: string): string[] =>
@@ -310,4 +312,34 @@ test('names that every object inherits are names like any other', () => {
     '__proto__: Invalid value: "integer": __proto__ in body must be of type string: "integer"',
     'constructor: Invalid value: "integer": constructor in body must be of type string: "integer"',
   ]);
+});
+
+/** Since 1.36: numbers have the type and the format that the schema names. */
+test.each<[Schema, JsonValue, string[]]>([
+  [{ type: 'integer' }, 1.0000000001, ['<nil>: integer (default format)']],
+  [{ type: 'integer' }, 1.5, ['a: integer: "number"', '<nil>: integer (default format)']],
+  [{ type: 'integer' }, 2n ** 63n - 1n, []],
+  [{ type: 'integer', format: 'other' }, 2 ** 40, []],
+  [{ type: 'integer', format: 'int32' }, 2 ** 31, ['<nil>: integer with format int32']],
+  [{ type: 'integer', format: 'int32' }, -(2 ** 31), []],
+  [{ type: 'integer', format: 'int32' }, 2n ** 62n, ['<nil>: integer with format int32']],
+  [{ type: 'integer', format: 'int32' }, 1.5, ['a: int32: "float64"', '<nil>: integer with format int32']],
+  [{ type: 'integer', format: 'int64' }, 1e18, ['a: int64: "float64"']],
+  [{ type: 'integer', format: 'int64' }, true, ['a: int64: ""']],
+  [{ type: 'integer', format: 'int64' }, 'x', ['a: integer: "string"']],
+  [{ type: 'number', format: 'float' }, 3.4028235e38, []],
+  [{ type: 'number', format: 'float' }, 3.5e38, ['<nil>: number with format float']],
+  [{ type: 'number', format: 'double' }, 1e300, []],
+  [{ type: 'number', format: 'int32' }, 2 ** 40, []],
+  [{ 'x-kubernetes-int-or-string': true }, 1.0000000001, []],
+])('since 1.36, a number is of its type and format: %j %s', (property, value, expected) => {
+  const schema = { type: 'object', properties: { a: property } };
+  const errors = atOnce(validateInSteps({ a: value }, schema, { checksNumbers: true }));
+  const whats = errors.map(({ field, message }) => {
+    const [, what = message] = /must be of type (.*?)(?: in a)?$/.exec(message) ?? [];
+    return `${field}: ${what}`;
+  });
+  expect(whats).toEqual(expected);
+  if (expected[0]?.startsWith('<nil>') === true)
+    expect(atOnce(validateInSteps({ a: value }, schema))).toEqual([]);
 });

@@ -7,7 +7,7 @@ import { type Revision, toResourceVersion } from '../../storage/revision.ts';
 import type { Entry } from '../../storage/store.ts';
 import { keepDoing, pause, pauseAfter } from '../../util/pause.ts';
 import { Pace } from '../../util/turns.ts';
-import type { Client } from '../../verbs/client/client.ts';
+import { AS_SERVER, type Client } from '../../verbs/client/client.ts';
 import { toTimestamp } from '../../verbs/writing/object-metadata.ts';
 import { orFact } from '../../verbs/writing/write-call.ts';
 import { conditionOf, type Findings, withFindings } from './definition-conditions.ts';
@@ -47,7 +47,7 @@ export class CustomResourceAcceptance {
 
   constructor(options: AcceptanceOptions) {
     this.#options = options;
-    this.#client = options.client.as('crd-naming-condition-controller');
+    this.#client = options.client.as('crd-naming-condition-controller', AS_SERVER);
   }
 
   async run(signal: AbortSignal): Promise<void> {

@@ -6,7 +6,7 @@ import { toObject } from '../../storage/object-reader.ts';
 import type { Entry } from '../../storage/store.ts';
 import { errorText } from '../../util/error-text.ts';
 import { keepDoing, pause, pauseAfter } from '../../util/pause.ts';
-import type { Client, StoredResource } from '../../verbs/client/client.ts';
+import { AS_SERVER, type Client, type StoredResource } from '../../verbs/client/client.ts';
 import { toTimestamp } from '../../verbs/writing/object-metadata.ts';
 import { isConditionTrue } from './definition-conditions.ts';
 import { isDeleting, removeInstances } from './instances.ts';
@@ -39,7 +39,7 @@ export class CustomResourceEnd {
 
   constructor(options: EndOptions) {
     this.#options = options;
-    this.#client = options.client.as('crd-finalizer');
+    this.#client = options.client.as('crd-finalizer', AS_SERVER);
   }
 
   async run(signal: AbortSignal): Promise<void> {

@@ -3,7 +3,7 @@ import type { GroupResource } from '../../api/names.ts';
 import type { ObjectViews } from '../../storage/object-views.ts';
 import type { Entry } from '../../storage/store.ts';
 import { aborted, keepDoing, pause } from '../../util/pause.ts';
-import type { Client } from '../../verbs/client/client.ts';
+import { AS_SERVER, type Client } from '../../verbs/client/client.ts';
 import { isConditionTrue } from './definition-conditions.ts';
 import { toViewColumns } from './view-columns.ts';
 
@@ -24,7 +24,7 @@ export class CustomResourceViews {
   #wake = Promise.withResolvers<void>();
 
   constructor(options: { client: Client; views: ObjectViews; onError: (error: unknown) => void }) {
-    this.#client = options.client.as('custom-resource-views');
+    this.#client = options.client.as('custom-resource-views', AS_SERVER);
     this.#views = options.views;
     this.#onError = options.onError;
   }

@@ -80,7 +80,7 @@ export class GarbageCollector {
 
   constructor(options: GarbageCollectorOptions) {
     this.#options = options;
-    this.#client = options.client.as(NAME, 'track', COLLECTOR);
+    this.#client = options.client.as(NAME, { user: COLLECTOR });
   }
 
   get state(): GarbageCollectorState {

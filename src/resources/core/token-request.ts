@@ -1,6 +1,7 @@
+import type { Gates } from '../../api/feature-gates.ts';
 import { NODES, PODS, SECRETS, SERVICE_ACCOUNTS } from '../../api/known-resources.ts';
 import { type ResourceOf, toApiVersion } from '../../api/names.ts';
-import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+import type { ApiObject, JsonObject, ObjectMeta } from '../../api/object-meta.ts';
 import { badRequest, conflict, internalError, invalid, type StatusError } from '../../api/status.ts';
 import type {
   BoundObjectReference,
@@ -25,6 +26,13 @@ const MAX_SECONDS = 2 ** 32;
  */
 const INJECTED_SECONDS = 3607;
 
+const NAMED_ACCOUNTS = 34;
+
+/** Since 1.34 the uid of a request is that of its account. */
+function namesAccounts({ minor = DEFAULT_MINOR }: Gates): boolean {
+  return minor >= NAMED_ACCOUNTS;
+}
+
 /** Makes a token of the account (Kubernetes: registry/core/serviceaccount/storage/token.go). */
 export const token: ActionSubresource<TokenRequest, ServiceAccount> = {
   access: 'action',
@@ -32,11 +40,12 @@ export const token: ActionSubresource<TokenRequest, ServiceAccount> = {
   served: KIND,
   type: 'authentication/v1.TokenRequest',
   verbs: ['create'],
+  keepsSystemMetadata: namesAccounts,
   create: async (body, context) => {
     assertPlace(body, context);
     const { namespace, name, tokens } = context;
     const account = await context.get(SERVICE_ACCOUNTS, namespace, name);
-    checkUid(body, account, context);
+    if (namesAccounts(context.isOn)) checkUid(body, account, context);
     const issuedAt = new Date();
     const { spec = {} } = body;
     const asked = spec.audiences ?? [];
@@ -59,7 +68,10 @@ export const token: ActionSubresource<TokenRequest, ServiceAccount> = {
     const boundObjectRef = Object.keys(reference).length === 0 ? null : reference;
     return {
       code: 201,
-      object: toAnswer(context, account, { audiences, expirationSeconds, boundObjectRef }, issuedAt, signed),
+      object: {
+        ...toAnswer({ audiences, expirationSeconds, boundObjectRef }, issuedAt, signed),
+        metadata: toMetadata(body, account, context, issuedAt),
+      },
     };
   },
 };
@@ -199,22 +211,32 @@ function numberOf(signed: string): string | undefined {
 
 const ISSUED = 'authentication.kubernetes.io/issued-credential-id';
 
+/** Gives the metadata of the body back, completed. */
+function toMetadata(
+  { metadata }: TokenRequest,
+  { metadata: { uid: own = '' } }: ServiceAccount,
+  { name, namespace, isOn }: ActionContext,
+  issuedAt: Date,
+): ObjectMeta {
+  const { managedFields, uid = '', ...given } = metadata;
+  return {
+    ...given,
+    ...{ name, namespace, creationTimestamp: stamp(issuedAt) },
+    ...(namesAccounts(isOn) ? { uid: uid === '' ? own : uid } : {}),
+    ...(managedFields === undefined ? {} : { managedFields }),
+  };
+}
+
+const stamp = (date: Date): string => `${date.toISOString().slice(0, 19)}Z`;
+
 function toAnswer(
-  { namespace, name, isOn }: ActionContext,
-  { metadata: { uid = '' } }: ServiceAccount,
   spec: JsonObject & { expirationSeconds: number },
   issuedAt: Date,
   signed: string,
 ): JsonObject {
-  const stamp = (date: Date): string => `${date.toISOString().slice(0, 19)}Z`;
   return {
     kind: KIND.kind,
     apiVersion: toApiVersion(KIND),
-    metadata: {
-      ...{ name, namespace },
-      ...((isOn.minor ?? DEFAULT_MINOR) < 34 ? {} : { uid }),
-      creationTimestamp: stamp(issuedAt),
-    },
     spec,
     status: {
       token: signed,

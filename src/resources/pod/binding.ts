@@ -30,6 +30,7 @@ export const binding: ActionSubresource<Binding, Pod> = {
   served: { group: '', version: 'v1', kind: 'Binding' },
   type: 'core/v1.Binding',
   verbs: ['create'],
+  keepsSystemMetadata: () => true,
   create: async (body, context) => {
     if (body.metadata.name !== context.name)
       throw badRequest('name in URL does not match name in Binding object');

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { TypeLibrary } from '../../api/idl/types.ts';
 import type { GroupResource, ResourceOf } from '../../api/names.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
 import { parseStored } from '../../codec/stored-object.ts';
@@ -19,11 +20,13 @@ import {
   type Written,
 } from '../writing/write-call.ts';
 import type { ObjectWriter } from '../writing/writer.ts';
+import { toConfigChange } from './config-change.ts';
 
 interface ClientParts {
   readonly store: Store;
   readonly registry: Registry;
   readonly writer: ObjectWriter;
+  readonly types: TypeLibrary;
 }
 
 /** How to ensure that an object exists. */
@@ -57,15 +60,15 @@ export class Client {
   readonly #reader: ObjectReader;
   readonly #author: ServerAuthor;
 
-  constructor(parts: ClientParts, author: ServerAuthor = { name: 'pg-apiserver', ownership: 'leave' }) {
+  constructor(parts: ClientParts, author: ServerAuthor = { name: 'pg-apiserver', manager: SERVER_MANAGER }) {
     this.#parts = parts;
     this.#reader = new ObjectReader(parts.store);
     this.#author = author;
   }
 
-  /** A client for another part of the server, with its own name in history. `user`: the user for admission. */
-  as(name: string, ownership: WriteCall['ownership'] = 'leave', user: UserInfo = APISERVER): Client {
-    return new Client(this.#parts, { name, ownership, user });
+  /** A client for another part of the server, with its own name in history. Its field manager has the same name by default. */
+  as(name: string, { manager = name, user }: Omit<ServerAuthor, 'name'> = {}): Client {
+    return new Client(this.#parts, { name, manager, ...(user === undefined ? {} : { user }) });
   }
 
   /** Undefined: no such object. */
@@ -201,6 +204,25 @@ export class Client {
     return toResult<T, 'not-found'>(await orNotFound(written));
   }
 
+  /**
+   * Server-side apply: writes the fields of `config`, of which its manager becomes an owner. Takes them from other owners, and
+   * creates nothing. `subresource`: writes without the rules of the resource, see StateChange.
+   */
+  async apply<T extends ApiObject>(
+    resource: ResourceOf<T>,
+    name: ObjectName & { readonly subresource?: string },
+    config: Omit<Partial<T>, 'metadata'>,
+  ): Promise<T | 'not-found'> {
+    const { subresource = '' } = name;
+    const call: WriteCall = { ...this.#callFor(resource, name), subresource, ownership: 'leave' };
+    const change = toConfigChange(this.#parts, call, name.name, config);
+    const written = this.#parts.writer.update(call, name.name, {
+      kind: subresource === '' ? 'object' : 'state',
+      apply: change,
+    });
+    return toResult<T, 'not-found'>(await orNotFound(written));
+  }
+
   /** Writes findings of the server into an object without the rules of its resource: see StateChange. */
   async updateState<T extends ApiObject>(
     resource: ResourceOf<T>,
@@ -209,7 +231,11 @@ export class Client {
     { leavesCopy = false }: Pick<StateChange, 'leavesCopy'> = {},
   ): Promise<T | 'not-found'> {
     const call = { ...this.#callFor(resource, name), subresource: name.subresource };
-    const written = this.#parts.writer.update(call, name.name, { kind: 'state', apply: change, leavesCopy });
+    const written = this.#parts.writer.update(call, name.name, {
+      kind: 'state',
+      apply: leavesCopy ? (copy: T) => withOwnMetadata(change(copy)) : change,
+      leavesCopy,
+    });
     return toResult<T, 'not-found'>(await orNotFound(written));
   }
 
@@ -243,7 +269,7 @@ export class Client {
   ): Promise<RemoveOutcome> {
     const call: WriteCall = {
       ...this.#callTo(toDefinition(resource), name),
-      isAdmitted: true,
+      ...{ isAdmitted: true, ownership: 'leave' },
     };
     const options = { ...DELETE_NOW, preconditions: { uid: name.uid } };
     const removed = orFact(this.#parts.writer.remove(call, name.name, options), 'Conflict', 'conflict');
@@ -257,13 +283,21 @@ export class Client {
   #callTo(definition: ResourceDefinition, { namespace = '' }: { readonly namespace?: string }): WriteCall {
     return {
       definition,
-      version: definition.storage.version,
+      version: this.#versionOf(definition),
       subresource: '',
       namespace,
       author: authorOf(this.#author),
       dryRun: false,
-      ownership: this.#author.ownership,
+      ownership: 'track',
     };
+  }
+
+  /** The preferred version of a built-in resource, as clients of Kubernetes write it; the stored one of others. */
+  #versionOf({ group, resource, custom, storage }: ResourceDefinition): string {
+    const { registry } = this.#parts;
+    const isServed = (version: string): boolean => registry.find(group, version, resource) !== undefined;
+    if (custom !== undefined) return storage.version;
+    return registry.versions(group).find(isServed) ?? storage.version;
   }
 
   #definitionOf(resource: ResourceOf<ApiObject>): ResourceDefinition {
@@ -314,6 +348,17 @@ function toResult<T extends ApiObject, Fact extends string>(written: Written | F
   return parseStored<T>(json, revision === undefined ? undefined : toResourceVersion(revision));
 }
 
+/** The writer keeps the owners in the metadata, which an object must not share with the stored one. */
+const withOwnMetadata = <T extends ApiObject>(object: T): T => ({
+  ...object,
+  metadata: { ...object.metadata },
+});
+
+/** The field manager of the parts that Kubernetes has in its API server. */
+const SERVER_MANAGER = 'kube-apiserver';
+/** For {@link Client.as} */
+export const AS_SERVER = { manager: SERVER_MANAGER };
+
 /** The user of the server's own writes, named as in Kubernetes. */
 const APISERVER: UserInfo = {
   username: 'system:apiserver',
@@ -324,16 +369,16 @@ const APISERVER: UserInfo = {
 
 /** A part of the server that writes without a request. */
 interface ServerAuthor {
-  /** The user agent and field manager in history. */
+  /** The user agent in history. */
   readonly name: string;
-  /** `track`: metadata.managedFields records its writes under its name. */
-  readonly ownership: WriteCall['ownership'];
+  /** The field manager, in history and in metadata.managedFields. */
+  readonly manager?: string;
   /** The server itself by default. */
   readonly user?: UserInfo;
 }
 
 /** Each write has an id in history, as requests do. */
-function authorOf({ name, user = APISERVER }: ServerAuthor): WriteCall['author'] {
+function authorOf({ name, manager = name, user = APISERVER }: ServerAuthor): WriteCall['author'] {
   return {
     user,
     attribution: {
@@ -341,7 +386,7 @@ function authorOf({ name, user = APISERVER }: ServerAuthor): WriteCall['author']
       userAgent: name,
       sourceAddress: '',
       requestId: randomUUID(),
-      fieldManager: name,
+      fieldManager: manager,
     },
   };
 }

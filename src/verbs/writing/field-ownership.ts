@@ -1,6 +1,7 @@
 import type { TypeLibrary } from '../../api/idl/types.ts';
 import { toApiVersion } from '../../api/names.ts';
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+import type { MessageSchema } from '../../api/schema.ts';
 import { setOf } from '../../object/managed-fields/field-set.ts';
 import { shapeOfMessage } from '../../object/managed-fields/shape.ts';
 import {
@@ -33,6 +34,19 @@ export class Ownership {
   /** `object` and `old` are in the stored form. */
   track(call: WriteCall, object: ApiObject, old: ApiObject | undefined): Steps<void> {
     return trackInSteps(object, old, this.describe(call));
+  }
+
+  /** Records the author as the owner of a posted body that is not stored: it has one version, and is not its resource's type. */
+  trackBody({ subresource, author }: WriteCall, body: ApiObject, type: MessageSchema): Steps<void> {
+    const { apiVersion } = body;
+    return trackInSteps(body, undefined, {
+      manager: author.attribution.fieldManager,
+      subresource,
+      version: { apiVersion, shape: shapeOfMessage(type), convert: same, convertBack: same, isTyped: true },
+      reset: NO_RESETS,
+      findVersion: () => undefined,
+      now: toTimestamp(this.#now()),
+    });
   }
 
   describe({ definition, version, subresource, author }: WriteCall): Writing {

@@ -58,6 +58,15 @@ export function keepEachOwnerOnce(meta: ObjectMeta, when: string): string | unde
   return `.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${uids}`;
 }
 
+/** Drops the fields of a posted object that belong to the server (registry/rest, WipeObjectMetaSystemFields). */
+export function wipeSystemMetadata(metadata: ObjectMeta): void {
+  delete metadata.uid;
+  delete metadata.creationTimestamp;
+  delete metadata.deletionTimestamp;
+  delete metadata.deletionGracePeriodSeconds;
+  delete metadata.selfLink;
+}
+
 /** Sets the fields of a new object that belong to the server. */
 export function initializeMetadata(object: ApiObject, tracksGeneration: boolean, now: Date): void {
   const { metadata } = object;

@@ -15,7 +15,7 @@ const TIME = '2026-02-02T00:00:00Z';
 const NOW = new Date(TIME);
 
 function setUp(resource: string, createdAt = TIME) {
-  const made = createTestClient({ definitions: [configmaps, storageversionmigrations] });
+  const made = createTestClient({ definitions: [configmaps, storageversionmigrations], minor: 36 });
   const { client, store, registry } = made;
   store.put('storagemigration.k8s.io', 'storageversionmigrations', {
     kind: 'StorageVersionMigration',

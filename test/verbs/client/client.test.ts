@@ -11,6 +11,7 @@ import { ObjectReader } from '../../../src/storage/object-reader.ts';
 import { toRevision } from '../../../src/storage/revision.ts';
 import type { Entry, WatchQuery } from '../../../src/storage/store.ts';
 import { AppliedChange } from '../../../src/storage/watch-cache/applied-change.ts';
+import { AS_SERVER } from '../../../src/verbs/client/client.ts';
 import { orNamespaceGone } from '../../../src/verbs/writing/write-call.ts';
 import { createTestClient } from '../../kit/client.ts';
 
@@ -194,7 +195,7 @@ test('a removal tells what became of the object', async () => {
 
 test('history names the part of the server that wrote, each write with an id of its own', async () => {
   const { client, store } = setUp();
-  const part = client.as('some-controller', 'track');
+  const part = client.as('some-controller');
   await part.create(MAPS, map('a'));
   await part.update(MAPS, NAME, setTo('b'));
   const [one, other] = store.commits.map(({ attribution }) => attribution);
@@ -202,6 +203,49 @@ test('history names the part of the server that wrote, each write with an id of 
   expect(one?.requestId).not.toBe(other?.requestId);
   const owners = (await client.get(MAPS, NAME))?.metadata.managedFields?.map(({ manager }) => manager);
   expect(owners).toEqual(['some-controller']);
+});
+
+test("what a part of the server writes belongs to its manager, kube-apiserver's for most parts", async () => {
+  const { client } = setUp();
+  const owners = async (name: string) =>
+    (await client.get(MAPS, { ...NAME, name }))?.metadata.managedFields?.map(
+      ({ manager, operation, subresource = '' }) => `${manager} ${operation} ${subresource}`,
+    );
+  await client.create(MAPS, map('a', { name: 'plain' }));
+  expect(await owners('plain')).toEqual(['kube-apiserver Update ']);
+  const part = client.as('some-part', AS_SERVER);
+  await part.create(MAPS, map('a', { name: 'parts' }));
+  await part.updateState(
+    MAPS,
+    { ...NAME, name: 'parts', subresource: 'status' },
+    (copy) => ({ ...copy, data: { k: 'b' } }),
+    { leavesCopy: true },
+  );
+  expect(await owners('parts')).toEqual(['kube-apiserver Update ', 'kube-apiserver Update status']);
+});
+
+test('an object of before owners were recorded stays without, when the server writes it', async () => {
+  const { client, write } = setUp();
+  write(map('a'));
+  await client.update(MAPS, NAME, setTo('b'));
+  expect((await client.get(MAPS, NAME))?.metadata.managedFields).toBeUndefined();
+});
+
+test('what the server applies is its own, also where another manager had it', async () => {
+  const { client } = setUp();
+  expect(await client.apply(MAPS, NAME, { data: { k: 'b' } })).toBe('not-found');
+  await client.as('theirs').create(MAPS, { ...map('a'), data: { k: 'a', other: 'a' } });
+  const applied = await client
+    .as('mine')
+    .apply(MAPS, { ...NAME, subresource: 'status' }, { data: { k: 'b' } });
+  expect(applied).toMatchObject({ data: { k: 'b', other: 'a' }, metadata: NAME });
+  expect((await client.get(MAPS, NAME))?.metadata.managedFields).toEqual([
+    {
+      ...{ manager: 'mine', operation: 'Apply', apiVersion: 'v1', subresource: 'status' },
+      ...{ time: '2026-02-02T00:00:00Z', fieldsType: 'FieldsV1', fieldsV1: { 'f:data': { 'f:k': {} } } },
+    },
+    expect.objectContaining({ manager: 'theirs', fieldsV1: { 'f:data': { '.': {}, 'f:other': {} } } }),
+  ]);
 });
 
 test('a namespace that ends, or is no more, is a fact where it is asked for, and a failure elsewhere', async () => {
@@ -289,7 +333,7 @@ test('work on a whole list is due once for all that came at once, and not for a 
 
 test('what is not served to clients is written by the server itself, with its owners', async () => {
   const { client: unnamed, store } = createTestClient({ definitions: [configmaps], unserved: true });
-  const client = unnamed.as('some-controller', 'track');
+  const client = unnamed.as('some-controller');
   await client.create(MAPS, map('a'));
   const written = await client.update(MAPS, NAME, setTo('b'));
   expect(store.commits).toHaveLength(2);

@@ -3,6 +3,7 @@ import { copyJson, equal } from '../../../object/equality.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { goAny } from '../../../object/go-value.ts';
 import { isObject } from '../../../object/json-values.ts';
+import { checksNumbers } from '../../../structural/number-formats.ts';
 import { prune } from '../../../structural/prune.ts';
 import {
   hasDefault,
@@ -58,7 +59,9 @@ function* validateDefault(at: FieldPath, schema: Schema, { isResource, isInMeta 
   if (!isInMeta && holdsUnknown(value, schema, isResource))
     at.invalid(goAny(value), 'must not have unknown fields');
   if (isResource && !isInMeta) validateTypeMeta(at, value);
-  at.add(yield* validateInSteps(value, schema, { root: at.toString() }));
+  at.add(
+    yield* validateInSteps(value, schema, { root: at.toString(), checksNumbers: checksNumbers(at.isOn) }),
+  );
 }
 
 /** An object inside an object is an object only with its kind. */
