@@ -4,6 +4,7 @@ import { equal } from '../object/equality.ts';
 import { isIpv6 } from '../object/ip.ts';
 import type { Trust } from '../storage/object-reader.ts';
 import type { ServerAddress, ServerLeases } from '../storage/server-leases.ts';
+import { inTime } from '../util/in-time.ts';
 import { pause } from '../util/pause.ts';
 import type { Client } from '../verbs/client/client.ts';
 
@@ -73,7 +74,7 @@ export class KubernetesService {
     const left = this.#inTurn(async () => this.#write(await leases.release(self), self, 'latest')).catch(
       onError,
     );
-    await Promise.race([left, new Promise((resolve) => setTimeout(resolve, LEAVE_MS).unref())]);
+    await inTime(left, LEAVE_MS, () => {});
   }
 
   #inTurn(work: () => Promise<void>): Promise<void> {

@@ -33,6 +33,7 @@ import type { Dial } from '../outbound/egress/dial.ts';
 import { openDialledSocket } from '../outbound/egress/dialled-socket.ts';
 import { createPages, type Pages, toPageHandler } from '../pages/pages.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
+import { pause } from '../util/pause.ts';
 import { readCommit, VERSION, versionOf } from '../version.ts';
 import type { Egress } from './egress.ts';
 import type { NamedChecks } from './health-checks.ts';
@@ -218,8 +219,7 @@ export class Front {
     const { serving } = this.#options;
     this.#ending = true;
     this.#logger.info(1, '[graceful-termination] shutdown event', { name: 'ShutdownInitiated' });
-    const delay = new Promise((resolve) => setTimeout(resolve, serving.shutdownDelayMs));
-    await Promise.all([leave(), delay]);
+    await Promise.all([leave(), pause(serving.shutdownDelayMs)]);
     this.#logger.info(1, '[graceful-termination] shutdown event', { name: 'AfterShutdownDelayDuration' });
     const plan = this.#drainPlan();
     await Promise.all([this.#http?.drain(plan), this.#threads?.drain(plan)]);

@@ -4,6 +4,7 @@ import type { StorageOptions } from '../options/storage.ts';
 import type { FeedState } from '../storage/postgres/feed/feed.ts';
 import { PRIMARY } from '../storage/postgres/feed/tail-source.ts';
 import type { PostgresLog } from '../storage/postgres/postgres.ts';
+import { inTime } from '../util/in-time.ts';
 
 const EVERYWHERE = ['healthz', 'livez', 'readyz'] as const;
 const READYZ = ['readyz'] as const;
@@ -154,9 +155,7 @@ async function pingDatabase(postgres: Pick<PostgresLog, 'ping'>, timeoutMs: numb
 }
 
 async function assertLogged({ written }: Pick<LogControl, 'written'>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('logging blocked')), LOG_TIMEOUT_MS);
+  await inTime(written(), LOG_TIMEOUT_MS, () => {
+    throw new Error('logging blocked');
   });
-  await Promise.race([written(), late]).finally(() => clearTimeout(timer));
 }

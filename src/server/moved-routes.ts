@@ -4,6 +4,7 @@ import type { LogProgress } from '../storage/log-progress.ts';
 import { MOVES, type Move, parseMove } from '../storage/moves.ts';
 import type { Revision } from '../storage/revision.ts';
 import type { Entry } from '../storage/store.ts';
+import { inTime } from '../util/in-time.ts';
 
 /** How long a request waits while this server opens the database of a resource that has moved. */
 const OPENED_MS = 20_000;
@@ -77,7 +78,7 @@ export class MovedRoutes<Backend> {
   routeOf(resource: GroupResource): Backend | Promise<Backend> | undefined {
     if (this.#routes.size === 0) return undefined;
     const route = this.#routes.get(toKey(resource));
-    return isOpening(route) ? inTime(route.opened, resource) : route;
+    return isOpening(route) ? openedInTime(route.opened, resource) : route;
   }
 
   /** As {@link routeOf}, but undefined also while the database is being opened. */
@@ -129,11 +130,9 @@ function isOpening<Backend>(route: Backend | Opening<Backend> | undefined): rout
 }
 
 /** @throws StorageError unavailable when it takes too long */
-async function inTime<Backend>(opened: Promise<Backend>, resource: GroupResource): Promise<Backend> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
+function openedInTime<Backend>(opened: Promise<Backend>, resource: GroupResource): Promise<Backend> {
+  return inTime(opened, OPENED_MS, () => {
     const reason = `the database to which ${toQualifiedResource(resource)} was moved is not open`;
-    timer = setTimeout(() => reject(new StorageError({ kind: 'unavailable', reason })), OPENED_MS);
+    throw new StorageError({ kind: 'unavailable', reason });
   });
-  return Promise.race([opened, late]).finally(() => clearTimeout(timer));
 }

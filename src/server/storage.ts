@@ -20,6 +20,7 @@ import { SharingLog } from '../storage/threads/sharing-log.ts';
 import { SharedCurrentRevision } from '../storage/watch-cache/current-revision.ts';
 import type { WatchCache } from '../storage/watch-cache/watch-cache.ts';
 import type { WorkLeases } from '../storage/work-leases.ts';
+import { inTime } from '../util/in-time.ts';
 import { createCache, routeByResource, traceCommits, uncachedWhere } from './caches.ts';
 import { type Databases, type NumberedDatabase, toStored } from './databases.ts';
 import { createEncodings } from './encodings.ts';
@@ -126,7 +127,7 @@ export function createStorage(
         services.start(name, 'upkeep', run);
       }
       const ready = Promise.all(backends.map(({ cache }) => cache.ready())).then(() => moves.routes.ready());
-      await services.until(inTime(ready, options.initializationTimeoutMs));
+      await services.until(initializedInTime(ready, options.initializationTimeoutMs));
       await moves.assertFlags();
       foundation.startup.finished('watch-cache');
     },
@@ -285,15 +286,12 @@ function movedBackends({
 export const SERVICES: GroupResource = { group: '', resource: 'services' };
 
 /** @throws Error when it takes longer than the flag allows; 0: it may take as long as it likes */
-async function inTime(ready: Promise<unknown>, timeoutMs: number): Promise<void> {
-  if (timeoutMs === 0) return void (await ready);
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
+async function initializedInTime(ready: Promise<void>, timeoutMs: number): Promise<void> {
+  if (timeoutMs === 0) return ready;
+  await inTime(ready, timeoutMs, () => {
     const flag = storageFlags.initializationTimeoutMs.shown;
-    const reason = `the objects of the cluster were not read within ${timeoutMs / 1000} s (${flag})`;
-    timer = setTimeout(() => reject(new Error(reason)), timeoutMs);
+    throw new Error(`the objects of the cluster were not read within ${timeoutMs / 1000} s (${flag})`);
   });
-  await Promise.race([ready, late]).finally(() => clearTimeout(timer));
 }
 
 function keepDatabase({ compactor, expirer }: PostgresLog, options: StorageOptions): Service[] {

@@ -1,6 +1,6 @@
 import type { GroupResource } from '../api/names.ts';
 import type { Caller } from '../request/api-request.ts';
-import { NEVER, pause } from '../util/pause.ts';
+import { pause } from '../util/pause.ts';
 import { StorageError } from './errors.ts';
 import type { ObjectKey } from './key.ts';
 import { NO_REVISION, type Revision } from './revision.ts';
@@ -72,7 +72,7 @@ export class RoutedStore implements Store {
           reason: `${write.key.resource} is being moved to another database`,
           because: 'time',
         });
-      await pause(RETRY_MS, NEVER);
+      await pause(RETRY_MS);
     }
   }
 

@@ -2,17 +2,17 @@
 export const NEVER = new AbortController().signal;
 
 /** Resolves after `ms` milliseconds, or at once when the signal aborts. Never rejects. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    if (signal.aborted) {
+    if (signal?.aborted === true) {
       resolve();
       return;
     }
     const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done, { once: true });
+    signal?.addEventListener('abort', done, { once: true });
     function done(): void {
       clearTimeout(timer);
-      signal.removeEventListener('abort', done);
+      signal?.removeEventListener('abort', done);
       resolve();
     }
   });

@@ -1,3 +1,5 @@
+import { inTime } from '../../util/in-time.ts';
+import { pause } from '../../util/pause.ts';
 import { StorageError } from '../errors.ts';
 import type { Revision } from '../revision.ts';
 
@@ -51,7 +53,7 @@ export class SharedCurrentRevision {
   #distance(): Promise<void> | undefined {
     if (!this.#wasBusy) return undefined;
     const waitMs = BUSY_GAP_MS - (performance.now() - this.#startedAt);
-    return waitMs <= 0 ? undefined : new Promise((resolve) => setTimeout(resolve, waitMs));
+    return waitMs <= 0 ? undefined : pause(waitMs);
   }
 
   #start(): Promise<Revision> {
@@ -60,7 +62,7 @@ export class SharedCurrentRevision {
     this.#wasBusy = reads >= BUSY_READS;
     this.#waiting = 0;
     this.#startedAt = performance.now();
-    const running = this.#inTime(this.#query(reads)).finally(() => {
+    const running = this.#answeredInTime(this.#query(reads)).finally(() => {
       if (this.#running === running) this.#running = undefined;
     });
     this.#running = running;
@@ -68,15 +70,11 @@ export class SharedCurrentRevision {
   }
 
   /** @throws StorageError unavailable when it takes too long */
-  async #inTime(question: Promise<Revision>): Promise<Revision> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
+  #answeredInTime(question: Promise<Revision>): Promise<Revision> {
+    return inTime(question, this.#questionMs, () => {
       const reason = `the database did not say within ${this.#questionMs} ms which revision ${this.#asked}`;
-      const fail = (): void => reject(new StorageError({ kind: 'unavailable', reason }));
-      // Read an answer first that came while this process was busy.
-      timer = setTimeout(() => setImmediate(fail), this.#questionMs);
+      throw new StorageError({ kind: 'unavailable', reason });
     });
-    return Promise.race([question, late]).finally(() => clearTimeout(timer));
   }
 }
 

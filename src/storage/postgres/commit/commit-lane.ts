@@ -92,7 +92,7 @@ export class CommitLane {
       let sentAfter: Revision | undefined;
       try {
         const { commits } = await this.#connect();
-        open = inTime(stillOpen(open, this.#progress), this.#progress);
+        open = answerable(stillOpen(open, this.#progress), this.#progress);
         if (open.length === 0) return;
         sentAfter = this.#progress.seen;
         const witness = { seen: this.#options.history?.seen, now: new Date(this.#now()) };
@@ -330,7 +330,10 @@ export function stillOpen(
  * Returns the writes that can be answered before their deadlines, as far as can be foreseen. Rejects the others while it is certain
  * that they were not made; after a later attempt it might not be.
  */
-function inTime(writes: readonly PendingWrite[], { isLocked, trouble }: Progress): readonly PendingWrite[] {
+function answerable(
+  writes: readonly PendingWrite[],
+  { isLocked, trouble }: Progress,
+): readonly PendingWrite[] {
   const untilMs = Date.now() + (isLocked ? LOCK_WAIT_MS : MIN_ANSWER_MS);
   const late = writes.filter(({ deadlineMs }) => deadlineMs < untilMs);
   const busy = (reason: string): Unavailable => ({ kind: 'unavailable', reason, because: 'time' });
