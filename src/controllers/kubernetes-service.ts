@@ -5,7 +5,7 @@ import { isIpv6 } from '../object/ip.ts';
 import type { Trust } from '../storage/object-reader.ts';
 import type { ServerAddress, ServerLeases } from '../storage/server-leases.ts';
 import { inTime } from '../util/in-time.ts';
-import { pause } from '../util/pause.ts';
+import { repeat } from '../util/pause.ts';
 import type { Client } from '../verbs/client/client.ts';
 
 const RENEW_EVERY_MS = 5000;
@@ -59,11 +59,8 @@ export class KubernetesService {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { renewEveryMs = RENEW_EVERY_MS, onError } = this.#options;
-    while (!signal.aborted) {
-      await this.#inTurn(() => this.#round()).catch(onError);
-      await pause(renewEveryMs, signal);
-    }
+    const { renewEveryMs: everyMs = RENEW_EVERY_MS, onError } = this.#options;
+    await repeat(() => this.#inTurn(() => this.#round()), signal, { everyMs, onError });
   }
 
   /** To be called when the server starts to end, while it still serves, so that traffic moves elsewhere. Never rejects. */

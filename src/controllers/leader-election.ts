@@ -4,7 +4,7 @@ import type { Lease } from '../api/types/coordination/v1.ts';
 import type * as alpha from '../api/types/coordination/v1alpha1.ts';
 import type * as beta from '../api/types/coordination/v1beta1.ts';
 import { isOlder, parseSemanticVersion, type SemanticVersion } from '../object/semantic-version.ts';
-import { keepDoing, pause } from '../util/pause.ts';
+import { repeat } from '../util/pause.ts';
 import type { Client } from '../verbs/client/client.ts';
 
 /**
@@ -214,15 +214,8 @@ export class LeaderElections {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const retry = { retryMs: RETRY_MS, onError: this.#onError };
-    await keepDoing(
-      async () => {
-        await this.round();
-        await pause(ROUND_MS, signal);
-      },
-      signal,
-      retry,
-    );
+    const rhythm = { everyMs: ROUND_MS, retryMs: RETRY_MS, onError: this.#onError };
+    await repeat(() => this.round(), signal, rhythm);
   }
 
   /** Checks every lease that has candidates. @throws StatusError, StorageError */

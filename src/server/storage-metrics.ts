@@ -8,7 +8,7 @@ import type { PostgresLog } from '../storage/postgres/postgres.ts';
 import type { UpkeepCost } from '../storage/postgres/upkeep/costs.ts';
 import type { Retention } from '../storage/postgres/upkeep/retention.ts';
 import type { WatchCache } from '../storage/watch-cache/watch-cache.ts';
-import { pause } from '../util/pause.ts';
+import { repeat } from '../util/pause.ts';
 import type { Service } from './services.ts';
 
 /** One database, with the cache of its current state. */
@@ -107,15 +107,9 @@ async function countObjects({ cache, database }: MeasuredBackend): Promise<Reado
 }
 
 function polled({ logger }: StorageMetricsOptions, everyMs: number, poll: () => Promise<void>): Service {
-  const run = async (signal: AbortSignal): Promise<void> => {
-    while (!signal.aborted) {
-      await poll().catch((error: unknown) =>
-        logger.info(2, 'a metric could not be polled', { error: String(error) }),
-      );
-      await pause(everyMs, signal);
-    }
-  };
-  return { name: 'metrics', run };
+  const onError = (error: unknown): void =>
+    logger.info(2, 'a metric could not be polled', { error: String(error) });
+  return { name: 'metrics', run: (signal) => repeat(poll, signal, { everyMs, onError }) };
 }
 
 /** Adds a metric that reads each database, and labels it with the database where there are several. */

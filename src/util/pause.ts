@@ -62,6 +62,23 @@ export async function keepDoing(
   }
 }
 
+/** Does `work` again and again, with a pause of `everyMs` in between, or of `retryMs` after a failure. Never rejects. */
+export function repeat(
+  work: () => Promise<unknown>,
+  signal: AbortSignal,
+  {
+    everyMs,
+    retryMs = everyMs,
+    onError,
+  }: { readonly everyMs: number; readonly retryMs?: number; onError(error: unknown): void },
+): Promise<void> {
+  const round = async (): Promise<void> => {
+    await work();
+    await pause(everyMs, signal);
+  };
+  return keepDoing(round, signal, { retryMs, onError });
+}
+
 interface PersistOptions {
   /** Ends the waiting at once, even during an attempt. */
   readonly signal: AbortSignal;

@@ -2,7 +2,7 @@ import { CONFIG_MAPS, PODS, SECRETS, SERVICE_ACCOUNTS } from '../../api/known-re
 import type { Secret } from '../../api/types/core/v1.ts';
 import { INVALID_SINCE, LAST_USED } from '../../authn/service-account/legacy-tokens.ts';
 import { podSecretNames } from '../../object/pod-spec.ts';
-import { pause } from '../../util/pause.ts';
+import { repeat } from '../../util/pause.ts';
 import { Pace } from '../../util/turns.ts';
 import type { Client } from '../../verbs/client/client.ts';
 import { TRACKING_NAME, TRACKING_NAMESPACE } from '../bootstrap-objects.ts';
@@ -44,16 +44,8 @@ export class LegacyTokenCleaning {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      const isDone = await this.clean(signal).then(
-        () => true,
-        (error: unknown) => {
-          this.#onError(error);
-          return false;
-        },
-      );
-      await pause(isDone ? DAY_MS : RETRY_MS, signal);
-    }
+    const rhythm = { everyMs: DAY_MS, retryMs: RETRY_MS, onError: this.#onError };
+    await repeat(() => this.clean(signal), signal, rhythm);
   }
 
   /** One pass. @throws StatusError, StorageError */

@@ -11,7 +11,7 @@ import { equal } from '../../object/equality.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { ResourceDefinition } from '../../registry/resource-definition.ts';
 import { Slots } from '../../util/concurrency.ts';
-import { keepDoing, pause } from '../../util/pause.ts';
+import { keepDoing, pause, repeat } from '../../util/pause.ts';
 import type { Client } from '../../verbs/client/client.ts';
 import { IDENTITY, IDENTITY_LABEL, IDENTITY_NAMESPACE } from '../server-identity.ts';
 
@@ -107,10 +107,8 @@ export class StorageVersionUpdates {
 
   /** Repeats, because others may change what was recorded. */
   async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await pause(AGAIN_MS, signal);
-      if (!signal.aborted) await this.update().catch(this.#parts.onError);
-    }
+    await pause(AGAIN_MS, signal);
+    await repeat(() => this.update(), signal, { everyMs: AGAIN_MS, onError: this.#parts.onError });
   }
 
   async #say(definition: ResourceDefinition): Promise<void> {
