@@ -3,9 +3,10 @@ import type { Tracing } from '../observability/tracing.ts';
 import type { Registry } from '../registry/registry.ts';
 import { includes, type ResourceSet } from '../storage/resource-set.ts';
 import type { Committer, RevisionLog } from '../storage/revision-log.ts';
-import { type Route, RoutedStore } from '../storage/routed-store.ts';
+import { RoutedStore } from '../storage/routed-store.ts';
 import type { Store } from '../storage/store.ts';
 import { WatchCache } from '../storage/watch-cache/watch-cache.ts';
+import type { BackendRoutes, Cached } from './backend-routes.ts';
 
 interface CacheParts {
   readonly log: RevisionLog;
@@ -60,12 +61,9 @@ export function routeByResource<One extends Routed>(
 }
 
 /** The store for clients: reads some resources from the log. */
-export const uncachedWhere = (
-  uncached: ResourceSet,
-  storeBy: (choose: (cache: WatchCache, resource: GroupResource) => Store) => Route,
-): Store =>
+export const uncachedWhere = (uncached: ResourceSet, routes: Pick<BackendRoutes<Cached>, 'storeBy'>): Store =>
   new RoutedStore(
-    storeBy((cache, resource) => (includes(uncached, resource) ? (cache.uncached ?? cache) : cache)),
+    routes.storeBy((cache, resource) => (includes(uncached, resource) ? (cache.uncached ?? cache) : cache)),
   );
 
 /** Traces each write into the log, including the wait for its batch. */
