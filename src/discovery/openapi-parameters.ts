@@ -171,6 +171,23 @@ const nameOf = (key: string): string => (key === PROXY_PATH ? 'path' : key.slice
 
 const REFERENCES = new Map(Object.keys(ALL).map((key) => [key, { $ref: `#/parameters/${key}` }]));
 
+export type NamedParameter = readonly [name: string, type: ParameterType];
+
+/** Of lists, watches and deletions of collections. */
+export const LIST_PARAMETERS: readonly NamedParameter[] = [
+  ['allowWatchBookmarks', 'boolean'],
+  ['continue', 'string'],
+  ['fieldSelector', 'string'],
+  ['labelSelector', 'string'],
+  ['limit', 'integer'],
+  ['resourceVersion', 'string'],
+  ['resourceVersionMatch', 'string'],
+  ['sendInitialEvents', 'boolean'],
+  [SHARD_SELECTOR, 'string'],
+  ['timeoutSeconds', 'integer'],
+  ['watch', 'boolean'],
+];
+
 /** The parameters that version 2 refers to. */
 export const sharedParameters = (sharded: boolean): JsonObject =>
   Object.fromEntries(

@@ -5,32 +5,29 @@ import type { ServedResource } from '../registry/registry.ts';
 import type { ResourceDefinition, Subresource } from '../registry/resource-definition.ts';
 import { publishedType } from './custom-types.ts';
 import { type PathWriter, writeConnectPaths } from './openapi-operations.ts';
-import { nameParameter, type ParameterType, parameter, SHARD_SELECTOR } from './openapi-parameters.ts';
+import {
+  LIST_PARAMETERS,
+  type NamedParameter,
+  nameParameter,
+  parameter,
+  SHARD_SELECTOR,
+} from './openapi-parameters.ts';
 import { writeWatchPaths } from './openapi-watches.ts';
 
 /** Paths and operations of one resource, in both OpenAPI versions. */
 
-const ACTIONS = {
-  get: 'get',
-  list: 'list',
-  create: 'post',
-  update: 'put',
-  patch: 'patch',
-  delete: 'delete',
-  deletecollection: 'deletecollection',
+/** The method of each operation, and its names: `action` in `x-kubernetes-action`, `verb` in ids and descriptions. */
+const OPERATIONS = {
+  get: { method: 'get', action: 'get', verb: 'read' },
+  list: { method: 'get', action: 'list', verb: 'list' },
+  create: { method: 'post', action: 'post', verb: 'create' },
+  update: { method: 'put', action: 'put', verb: 'replace' },
+  patch: { method: 'patch', action: 'patch', verb: 'patch' },
+  delete: { method: 'delete', action: 'delete', verb: 'delete' },
+  deletecollection: { method: 'delete', action: 'deletecollection', verb: 'deleteCollection' },
 } as const;
 
-type Operation = keyof typeof ACTIONS;
-
-const METHODS: Readonly<Record<Operation, string>> = {
-  get: 'get',
-  list: 'get',
-  create: 'post',
-  update: 'put',
-  patch: 'patch',
-  delete: 'delete',
-  deletecollection: 'delete',
-};
+type Operation = keyof typeof OPERATIONS;
 
 const PATCH_TYPES = [
   'application/json-patch+json',
@@ -56,29 +53,14 @@ function bodyTypes(
   return custom === undefined ? types : types.filter((type) => type !== STRATEGIC);
 }
 
-type Parameter = readonly [name: string, type: ParameterType];
-
 const IN_QUERY = { where: 'query' } as const;
 
-const LIST_PARAMETERS: readonly Parameter[] = [
-  ['allowWatchBookmarks', 'boolean'],
-  ['continue', 'string'],
-  ['fieldSelector', 'string'],
-  ['labelSelector', 'string'],
-  ['limit', 'integer'],
-  ['resourceVersion', 'string'],
-  ['resourceVersionMatch', 'string'],
-  ['sendInitialEvents', 'boolean'],
-  [SHARD_SELECTOR, 'string'],
-  ['timeoutSeconds', 'integer'],
-  ['watch', 'boolean'],
-];
-const WRITE_PARAMETERS: readonly Parameter[] = [
+const WRITE_PARAMETERS: readonly NamedParameter[] = [
   ['dryRun', 'string'],
   ['fieldManager', 'string'],
   ['fieldValidation', 'string'],
 ];
-const DELETE_PARAMETERS: readonly Parameter[] = [
+const DELETE_PARAMETERS: readonly NamedParameter[] = [
   ['dryRun', 'string'],
   ['gracePeriodSeconds', 'integer'],
   ['ignoreStoreReadErrorWithClusterBreakingPotential', 'boolean'],
@@ -86,7 +68,7 @@ const DELETE_PARAMETERS: readonly Parameter[] = [
   ['propagationPolicy', 'string'],
 ];
 
-const PARAMETERS: Readonly<Record<Operation, readonly Parameter[]>> = {
+const PARAMETERS: Readonly<Record<Operation, readonly NamedParameter[]>> = {
   get: [],
   list: LIST_PARAMETERS,
   create: WRITE_PARAMETERS,
@@ -156,7 +138,7 @@ function subresourceItem(
   served: ServedResource,
   { name, verbs, type, served: kind }: Subresource,
 ): JsonObject {
-  const operations = verbs.filter((verb): verb is Operation => verb in ACTIONS);
+  const operations = verbs.filter((verb): verb is Operation => verb in OPERATIONS);
   const suffix = name.charAt(0).toUpperCase() + name.slice(1);
   const { namespaced } = served.definition;
   return pathItem(writer, served, {
@@ -174,7 +156,7 @@ function pathItem(writer: PathWriter, served: ServedResource, item: Item): JsonO
     parameter(writer.version, 'pretty', 'string', IN_QUERY),
   ];
   const operations = item.operations.map((operation) => [
-    METHODS[operation],
+    OPERATIONS[operation].method,
     toOperation(writer, served, item, operation),
   ]);
   return { ...Object.fromEntries(operations), parameters };
@@ -187,14 +169,7 @@ function toOperation(
   operation: Operation,
 ): JsonObject {
   const { kind, suffix, type, namespaced } = item;
-  const verb =
-    operation === 'update'
-      ? 'replace'
-      : operation === 'get'
-        ? 'read'
-        : operation === 'deletecollection'
-          ? 'deleteCollection'
-          : operation;
+  const { verb, action } = OPERATIONS[operation];
   const list = operation === 'list';
   const answered = list
     ? `${type}List`
@@ -211,7 +186,7 @@ function toOperation(
     operationId: `${operation === 'deletecollection' ? `delete${writer.tag}Collection` : `${verb}${writer.tag}`}${namespaced ? 'Namespaced' : ''}${definition.kind}${suffix}`,
     description: `${verb} ${definition.resource}${item.suffix === '' ? '' : ` ${item.suffix}`}`,
     tags: [writer.tag],
-    'x-kubernetes-action': ACTIONS[operation],
+    'x-kubernetes-action': action,
     'x-kubernetes-group-version-kind': { ...writer.kind(kind) },
     ...(definition.custom?.deprecation === undefined ? {} : { deprecated: true }),
     ...(writer.version === 'v2'

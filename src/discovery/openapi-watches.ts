@@ -1,7 +1,13 @@
 import type { JsonObject } from '../api/object-meta.ts';
 import type { ServedResource } from '../registry/registry.ts';
 import type { PathWriter } from './openapi-operations.ts';
-import { nameParameter, parameter, SHARD_SELECTOR } from './openapi-parameters.ts';
+import {
+  LIST_PARAMETERS,
+  type NamedParameter,
+  nameParameter,
+  parameter,
+  SHARD_SELECTOR,
+} from './openapi-parameters.ts';
 
 /**
  * `/watch/` in front of a resource, the way to watch before lists took the parameter `watch`. Generated clients have functions
@@ -29,20 +35,8 @@ interface Watched {
   readonly isAll: boolean;
 }
 
-const PARAMETERS = [
-  ['allowWatchBookmarks', 'boolean'],
-  ['continue', 'string'],
-  ['fieldSelector', 'string'],
-  ['labelSelector', 'string'],
-  ['limit', 'integer'],
-  ['pretty', 'string'],
-  ['resourceVersion', 'string'],
-  ['resourceVersionMatch', 'string'],
-  ['sendInitialEvents', 'boolean'],
-  [SHARD_SELECTOR, 'string'],
-  ['timeoutSeconds', 'integer'],
-  ['watch', 'boolean'],
-] as const;
+const PRETTY: NamedParameter = ['pretty', 'string'];
+const PARAMETERS = [...LIST_PARAMETERS, PRETTY].sort(([one], [other]) => (one < other ? -1 : 1));
 
 const TYPES = ['application/json', 'application/yaml', 'application/json;stream=watch'];
 const TYPES_AND_CBOR = [
