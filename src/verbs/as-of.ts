@@ -1,5 +1,5 @@
 import { badRequest } from '../api/status.ts';
-import { StorageError } from '../storage/errors.ts';
+import { failureOf } from '../storage/errors.ts';
 import type { History } from '../storage/history.ts';
 import { parseRevision, type Revision } from '../storage/revision.ts';
 import { expired } from './storage-status.ts';
@@ -95,7 +95,7 @@ export async function readPast<Result>(
     const revision = await revisionOf(asOf, history, field, refuse);
     if (revision !== undefined) return await read(revision);
   } catch (error) {
-    if (!(error instanceof StorageError) || error.failure.kind !== 'compacted') throw error;
+    if (failureOf(error, 'compacted') === undefined) throw error;
   }
   throw await beforeHistory(field, history);
 }

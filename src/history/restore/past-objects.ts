@@ -7,7 +7,7 @@ import { invalidUnshown, invalidValue } from '../../object/field-errors.ts';
 import { storeOf } from '../../registry/custom.ts';
 import type { ResourceDefinition } from '../../registry/resource-definition.ts';
 import type { Caller } from '../../request/api-request.ts';
-import { StorageError, type UnreadableObject } from '../../storage/errors.ts';
+import { failureOf, StorageError, type UnreadableObject } from '../../storage/errors.ts';
 import type { History } from '../../storage/history.ts';
 import type { Scope } from '../../storage/key.ts';
 import type { Revision } from '../../storage/revision.ts';
@@ -118,8 +118,9 @@ export class PastObjects {
     try {
       return await read(false);
     } catch (error) {
-      if (!(error instanceof StorageError) || error.failure.kind !== 'unreadable') throw this.#explain(error);
-      for (const object of error.failure.objects) unreadable(object);
+      const failure = failureOf(error, 'unreadable');
+      if (failure === undefined) throw this.#explain(error);
+      for (const object of failure.objects) unreadable(object);
       return revisionOrError(true);
     }
   }
@@ -160,9 +161,9 @@ export class PastObjects {
 
   /** Compaction may pass the revision while it is read. */
   #explain(error: unknown): unknown {
-    if (!(error instanceof StorageError) || error.failure.kind !== 'compacted')
-      return toStatusError(error, { group: '', resource: '' }, '');
-    const { requested, compacted } = error.failure;
+    const failure = failureOf(error, 'compacted');
+    if (failure === undefined) return toStatusError(error, { group: '', resource: '' }, '');
+    const { requested, compacted } = failure;
     return new StatusError({
       code: 410,
       reason: 'Expired',

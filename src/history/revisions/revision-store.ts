@@ -3,7 +3,7 @@ import type { AuthorizedResourceRequest, Caller } from '../../request/api-reques
 import { restoredBy } from '../../request/restored.ts';
 import { AddedEvent } from '../../storage/added-event.ts';
 import { DeliveredEvents } from '../../storage/delivered-events.ts';
-import { StorageError } from '../../storage/errors.ts';
+import { failureOf, StorageError } from '../../storage/errors.ts';
 import {
   type History,
   type LoggedRevision,
@@ -191,9 +191,9 @@ export class RevisionStore implements Pick<Store, 'get' | 'list' | 'watch'> {
       try {
         return (await this.#history.rows({ ...query, revisions: kept })).rows;
       } catch (error) {
-        if (!(error instanceof StorageError) || error.failure.kind !== 'compacted') throw error;
-        const { compacted } = error.failure;
-        kept = kept.filter((revision) => revision > compacted);
+        const failure = failureOf(error, 'compacted');
+        if (failure === undefined) throw error;
+        kept = kept.filter((revision) => revision > failure.compacted);
       }
     return [];
   }
@@ -212,8 +212,7 @@ export class RevisionStore implements Pick<Store, 'get' | 'list' | 'watch'> {
     try {
       return await this.#history.rows(query);
     } catch (error) {
-      if (query.after === undefined || !(error instanceof StorageError) || error.failure.kind !== 'compacted')
-        throw error;
+      if (query.after === undefined || failureOf(error, 'compacted') === undefined) throw error;
       throw await beforeHistory('since', this.#history);
     }
   }

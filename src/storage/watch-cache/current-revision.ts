@@ -1,6 +1,6 @@
 import { inTime } from '../../util/in-time.ts';
 import { pause } from '../../util/pause.ts';
-import { StorageError } from '../errors.ts';
+import { failureOf, StorageError } from '../errors.ts';
 import type { Revision } from '../revision.ts';
 
 /** When this many reads shared a query, the next one waits for more. */
@@ -80,8 +80,9 @@ export class SharedCurrentRevision {
 
 /** A read of the newest revision has named none from the future: the cache lags, and will not for long. */
 export function toLagging(error: unknown): never {
-  if (!(error instanceof StorageError) || error.failure.kind !== 'future') throw error;
-  const { requested, current } = error.failure;
+  const failure = failureOf(error, 'future');
+  if (failure === undefined) throw error;
+  const { requested, current } = failure;
   const reason = `changes arrive late: up to revision ${current}, where the database is at ${requested}`;
   throw new StorageError({ kind: 'unavailable', reason }, { cause: error });
 }
