@@ -1,4 +1,4 @@
-import type { GroupResource } from '../api/names.ts';
+import { type GroupResource, toResourceKey } from '../api/names.ts';
 import type { Tracing } from '../observability/tracing.ts';
 import type { Registry } from '../registry/registry.ts';
 import { includes, type ResourceSet } from '../storage/resource-set.ts';
@@ -48,13 +48,14 @@ interface Routed {
 export function routeByResource<One extends Routed>(
   databases: readonly One[],
 ): (resource: GroupResource) => One {
-  const toKey = ({ group, resource }: GroupResource): string => `${group}/${resource}`;
   const byResource = new Map(
-    databases.flatMap((one) => (one.resources ?? []).map((resource) => [toKey(resource), one] as const)),
+    databases.flatMap((one) =>
+      (one.resources ?? []).map((resource) => [toResourceKey(resource), one] as const),
+    ),
   );
   const [first] = databases;
   return (resource) => {
-    const found = byResource.get(toKey(resource)) ?? first;
+    const found = byResource.get(toResourceKey(resource)) ?? first;
     if (found === undefined) throw new Error('there is no database');
     return found;
   };

@@ -1,3 +1,4 @@
+import { toResourceKey } from '../api/names.ts';
 import { badRequest, methodNotAllowed, notFound, pathNotFound, type StatusError } from '../api/status.ts';
 import type { Registry, ServedResource } from '../registry/registry.ts';
 import type {
@@ -81,10 +82,11 @@ function handle(call: VerbCall, verb: DefinedVerb): Promise<ApiResponse> | ApiRe
 
 /** Objects of some resources are never stored: a create executes or answers them. */
 function handleCreate(call: VerbCall): Promise<ApiResponse> {
-  const { group, resource, actsOn, custom } = call.served.definition;
+  const { definition } = call.served;
+  const { actsOn, custom } = definition;
   if (custom?.isEnding === true) throw methodNotAllowed(AT_END);
   if (actsOn !== undefined) return actOnNamed(call);
-  const handler = call.context.virtual.get(`${group}/${resource}`);
+  const handler = call.context.virtual.get(toResourceKey(definition));
   return handler === undefined ? create(call) : answerVirtual(call, handler);
 }
 
