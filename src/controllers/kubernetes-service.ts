@@ -4,6 +4,7 @@ import { equal } from '../object/equality.ts';
 import { isIpv6 } from '../object/ip.ts';
 import type { Trust } from '../storage/object-reader.ts';
 import type { ServerAddress, ServerLeases } from '../storage/server-leases.ts';
+import { getOrAdd } from '../util/get-or-add.ts';
 import { inTime } from '../util/in-time.ts';
 import { repeat } from '../util/pause.ts';
 import type { Client } from '../verbs/client/client.ts';
@@ -234,6 +235,6 @@ function toService({ clusterIp, targetPort, nodePort }: ServiceShape): ApiObject
 function byPort(servers: readonly ServerAddress[]): Map<number, string[]> {
   const ports = new Map<number, string[]>();
   const sorted = [...servers].sort((a, b) => a.port - b.port || (a.address < b.address ? -1 : 1));
-  for (const { address, port } of sorted) ports.set(port, [...(ports.get(port) ?? []), address]);
+  for (const { address, port } of sorted) getOrAdd(ports, port, () => []).push(address);
   return ports;
 }

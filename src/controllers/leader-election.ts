@@ -4,6 +4,7 @@ import type { Lease } from '../api/types/coordination/v1.ts';
 import type * as alpha from '../api/types/coordination/v1alpha1.ts';
 import type * as beta from '../api/types/coordination/v1beta1.ts';
 import { isOlder, parseSemanticVersion, type SemanticVersion } from '../object/semantic-version.ts';
+import { getOrAdd } from '../util/get-or-add.ts';
 import { repeat } from '../util/pause.ts';
 import type { Client } from '../verbs/client/client.ts';
 
@@ -223,7 +224,7 @@ export class LeaderElections {
     const wanted = new Map<string, LeaseCandidate[]>();
     for (const candidate of await this.#client.list(CANDIDATES, {}, 'cached')) {
       const key = `${candidate.metadata.namespace}/${candidate.spec?.leaseName}`;
-      wanted.set(key, [...(wanted.get(key) ?? []), candidate]);
+      getOrAdd(wanted, key, () => []).push(candidate);
     }
     for (const [key, candidates] of wanted) {
       const [namespace = '', name = ''] = key.split('/');

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { FieldSchema, MessageSchema, ValueSchema } from '../api/schema.ts';
+import { getOrAdd } from '../util/get-or-add.ts';
 import { goPlain, goTypeOf } from './go-value.ts';
 import { isObject, setField } from './json-values.ts';
 import { PatchError } from './patch-error.ts';
@@ -160,9 +161,7 @@ function placesById(list: readonly JsonValue[], key: string): Map<JsonValue, num
   for (const [at, item] of list.entries()) {
     const id = isObject(item) ? item[key] : undefined;
     if (id === undefined) continue;
-    const known = places.get(id);
-    if (known === undefined) places.set(id, [at]);
-    else known.push(at);
+    getOrAdd(places, id, () => []).push(at);
   }
   return places;
 }

@@ -2,6 +2,7 @@ import { badRequest, internalError } from '../api/status.ts';
 import { decodeExtraKey, headerEntries, headerValues } from '../authn/front-proxy.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import { type AuthenticatedRequest, markImpersonated } from '../request/api-request.ts';
+import { getOrAdd } from '../util/get-or-add.ts';
 import type { ConstrainedImpersonation } from './constrained-impersonation.ts';
 import { impersonateUnconstrained, type Wish } from './impersonation-checks.ts';
 
@@ -54,7 +55,7 @@ function readWish(request: AuthenticatedRequest, incomplete: (message: string) =
   const extra = new Map<string, string[]>();
   for (const [name, value] of headerEntries(request, (header) => header.startsWith(EXTRA))) {
     const key = decodeExtraKey(name.slice(EXTRA.length));
-    extra.set(key, [...(extra.get(key) ?? []), value]);
+    getOrAdd(extra, key, () => []).push(value);
   }
   if (username === '' && (groups.length > 0 || uid !== '' || extra.size > 0)) {
     const asked = [

@@ -12,6 +12,7 @@ import type { History } from '../../storage/history.ts';
 import type { Scope } from '../../storage/key.ts';
 import type { Revision } from '../../storage/revision.ts';
 import type { Entry, Store } from '../../storage/store.ts';
+import { getOrAdd } from '../../util/get-or-add.ts';
 import { Pace } from '../../util/turns.ts';
 import { readPast } from '../../verbs/as-of.ts';
 import { toStatusError } from '../../verbs/storage-status.ts';
@@ -128,12 +129,7 @@ export class PastObjects {
   /** The revision to read, in the log that contains the resource. @throws StatusError 410, 422 */
   revisionOf(resource: GroupResource): Promise<Revision> {
     const history = this.#parts.historyOf(resource);
-    let revision = this.#revisions.get(history);
-    if (revision === undefined) {
-      revision = this.#find(history, resource);
-      this.#revisions.set(history, revision);
-    }
-    return revision;
+    return getOrAdd(this.#revisions, history, () => this.#find(history, resource));
   }
 
   async #find(history: History, resource: GroupResource): Promise<Revision> {

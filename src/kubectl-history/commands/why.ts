@@ -165,11 +165,5 @@ function toEvidenceLine({ confidence, evidence }: ExplanationLink, { paint }: Sc
 }
 
 /** Groups siblings by their evidence, in order of arrival. */
-function group(siblings: readonly ExplanationLink[], screen: Screen): Map<string, ExplanationLink[]> {
-  const groups = new Map<string, ExplanationLink[]>();
-  for (const sibling of siblings) {
-    const evidence = toEvidenceLine(sibling, screen);
-    groups.set(evidence, [...(groups.get(evidence) ?? []), sibling]);
-  }
-  return groups;
-}
+const group = (siblings: readonly ExplanationLink[], screen: Screen): Map<string, ExplanationLink[]> =>
+  Map.groupBy(siblings, (sibling) => toEvidenceLine(sibling, screen));

@@ -1,3 +1,4 @@
+import { getOrAdd } from '../../util/get-or-add.ts';
 import { endTurn } from '../../util/turns.ts';
 import { failureOf } from '../errors.ts';
 import type { Scope } from '../key.ts';
@@ -49,12 +50,11 @@ export class Replay {
   }
 
   #readingOf(cache: WatchedResource): SharedReading {
-    let reading = this.#readings.get(cache);
-    if (reading === undefined) {
-      reading = new SharedReading((scope, after) => this.#read(cache, scope, after));
-      this.#readings.set(cache, reading);
-    }
-    return reading;
+    return getOrAdd(
+      this.#readings,
+      cache,
+      () => new SharedReading((scope, after) => this.#read(cache, scope, after)),
+    );
   }
 
   async #read(cache: WatchedResource, scope: Scope, after: Revision): Promise<HistoryPage> {
