@@ -67,12 +67,19 @@ export function refuseAsOf(query: URLSearchParams): void {
 const invalidPast = (name: string, text: string, why: string): Error =>
   badRequest(`${name}: Invalid value: ${JSON.stringify(text)}: ${why}`);
 
-/** The newest revision at that time; undefined: before history. `field`: the parameter or field. @throws the result of `refuse` */
+/** Where a request names the moment, for what it hears of it. */
+interface AskedAt {
+  /** The parameter, or the path of the field. */
+  readonly field: string;
+  /** Makes the refusal of a value. */
+  refuse?(field: string, value: string, why: string): Error;
+}
+
+/** The newest revision at that time; undefined: before history. @throws the refusal of a future moment */
 export async function revisionOf(
   asOf: AsOf,
   history: Pick<History, 'revisionAt'>,
-  field: string,
-  refuse = invalidPast,
+  { field, refuse = invalidPast }: AskedAt,
 ): Promise<Revision | undefined> {
   if (asOf.kind === 'revision') return asOf.revision;
   const revision = await history.revisionAt(asOf.at);
@@ -81,23 +88,22 @@ export async function revisionOf(
 }
 
 /**
- * Reads the state at a past moment. `field`: the parameter or field.
- * @throws StatusError 410 with the begin of history; the result of `refuse` for a future moment
+ * Reads the state at a past moment.
+ * @throws StatusError 410 with the begin of history; the refusal of a future moment
  */
 export async function readPast<Result>(
   asOf: AsOf,
   history: Pick<History, 'revisionAt' | 'begin'>,
   read: (revision: Revision) => Promise<Result>,
-  field = 'asOf',
-  refuse = invalidPast,
+  asked: AskedAt = { field: 'asOf' },
 ): Promise<Result> {
   try {
-    const revision = await revisionOf(asOf, history, field, refuse);
+    const revision = await revisionOf(asOf, history, asked);
     if (revision !== undefined) return await read(revision);
   } catch (error) {
     if (failureOf(error, 'compacted') === undefined) throw error;
   }
-  throw await beforeHistory(field, history);
+  throw await beforeHistory(asked.field, history);
 }
 
 /** A 410 with the begin of history. `asked`: the parameter that asks for an earlier time. */

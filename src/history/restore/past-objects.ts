@@ -139,20 +139,16 @@ export class PastObjects {
       throw invalidRestore(name, [invalidValue('spec.to', to.revision.toString(), why)]);
     }
     const { revision: begin } = await history.begin();
-    return readPast(
-      to,
-      history,
-      async (revision) => {
-        if (revision < begin)
-          throw new StorageError({ kind: 'compacted', requested: revision, compacted: begin });
-        const newest = await history.newest();
-        if (revision <= newest) return revision;
-        const why = `is newer than the newest revision, ${newest}`;
-        throw invalidRestore(name, [invalidValue('spec.to', revision.toString(), why)]);
-      },
-      'spec.to',
-      (field, text, why) => invalidRestore(name, [invalidValue(field, text, why)]),
-    );
+    const refuse = (field: string, value: string, why: string): Error =>
+      invalidRestore(name, [invalidValue(field, value, why)]);
+    const assertKept = async (revision: Revision): Promise<Revision> => {
+      if (revision < begin)
+        throw new StorageError({ kind: 'compacted', requested: revision, compacted: begin });
+      const newest = await history.newest();
+      if (revision <= newest) return revision;
+      throw refuse('spec.to', revision.toString(), `is newer than the newest revision, ${newest}`);
+    };
+    return readPast(to, history, assertKept, { field: 'spec.to', refuse });
   }
 
   /** Compaction may pass the revision while it is read. */
