@@ -293,7 +293,7 @@ function movedBackends({
 /** Addresses and ports of services change hands with the writes of services. */
 export const SERVICES: GroupResource = { group: '', resource: 'services' };
 
-/** @throws Error when it takes longer than the flag allows; 0: it may take as long as it likes */
+/** @throws Error when it takes longer than the flag allows; 0: without limit */
 async function initializedInTime(ready: Promise<void>, timeoutMs: number): Promise<void> {
   if (timeoutMs === 0) return ready;
   await inTime(ready, timeoutMs, () => {
