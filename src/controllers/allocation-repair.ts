@@ -2,6 +2,7 @@ import { EVENTS } from '../api/known-resources.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import { StatusError } from '../api/status.ts';
 import type { Event } from '../api/types/core/v1.ts';
+import { toTimestamp } from '../object/timestamps.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { ResourceDefinition } from '../registry/resource-definition.ts';
 import { NODE_PORTS, type ValuePool } from '../registry/value-pool.ts';
@@ -109,9 +110,7 @@ async function tell(
   problem: Problem,
 ): Promise<void> {
   const { namespace = '', name = '', uid = '', resourceVersion = '' } = object.metadata;
-  const at = now()
-    .toISOString()
-    .replace(/\.\d+Z$/, 'Z');
+  const at = toTimestamp(now());
   const event: Event = {
     kind: 'Event',
     apiVersion: 'v1',

@@ -2,9 +2,9 @@ import type { ResourceOf } from '../api/names.ts';
 import type { FlowSchema, FlowSchemaCondition } from '../api/types/flowcontrol/v1.ts';
 import { parseFlowSchema } from '../flow-control/flow-configuration.ts';
 import { FLOW_CONTROL_GROUP } from '../flow-control/shipped-configuration.ts';
+import { toTimestamp } from '../object/timestamps.ts';
 import { keepDoing, pause } from '../util/pause.ts';
 import type { Client } from '../verbs/client/client.ts';
-import { toTimestamp } from '../verbs/writing/object-metadata.ts';
 
 const SCHEMAS: ResourceOf<FlowSchema> = { group: FLOW_CONTROL_GROUP, resource: 'flowschemas' };
 const LEVELS = { group: FLOW_CONTROL_GROUP, resource: 'prioritylevelconfigurations' };

@@ -4,6 +4,7 @@ import type { Lease } from '../api/types/coordination/v1.ts';
 import type * as alpha from '../api/types/coordination/v1alpha1.ts';
 import type * as beta from '../api/types/coordination/v1beta1.ts';
 import { isOlder, parseSemanticVersion, type SemanticVersion } from '../object/semantic-version.ts';
+import { toMicroTimestamp } from '../object/timestamps.ts';
 import { getOrAdd } from '../util/get-or-add.ts';
 import { repeat } from '../util/pause.ts';
 import type { Client } from '../verbs/client/client.ts';
@@ -192,12 +193,10 @@ export function electedLease(
       strategy,
       holderIdentity: holder,
       leaseDurationSeconds: TERM_SECONDS,
-      renewTime: toMicroTime(now),
+      renewTime: toMicroTimestamp(now),
     },
   };
 }
-
-const toMicroTime = (time: Date): string => time.toISOString().replace('Z', '000Z');
 
 export class LeaderElections {
   readonly #client: Client;
@@ -249,7 +248,7 @@ export class LeaderElections {
   }
 
   async #ping({ metadata: { namespace = '', name = '' } }: LeaseCandidate): Promise<void> {
-    const pingTime = toMicroTime(this.#now());
+    const pingTime = toMicroTimestamp(this.#now());
     await this.#client.update(CANDIDATES, { namespace, name }, (copy) => ({
       ...copy,
       spec: { ...copy.spec, pingTime },

@@ -10,6 +10,7 @@ import { decodeObject } from '../../codec/decode.ts';
 import { type Head, parseStored, toStoredText } from '../../codec/stored-object.ts';
 import { VersionSchema } from '../../custom-resources/version-schema.ts';
 import { isObject, textOf } from '../../object/json-values.ts';
+import { toTimestamp } from '../../object/timestamps.ts';
 import { apiFlags } from '../../options/api.ts';
 import { toStorage } from '../../registry/conversion.ts';
 import type { ResourceDefinition, ServedVersion } from '../../registry/resource-definition.ts';
@@ -369,7 +370,7 @@ function identify(
   const metadata = {
     ...kept,
     ...(isNew ? { uid: randomUUID() } : {}),
-    ...(kept.creationTimestamp ? {} : { creationTimestamp: `${new Date().toISOString().slice(0, 19)}Z` }),
+    ...(kept.creationTimestamp ? {} : { creationTimestamp: toTimestamp(new Date()) }),
     ...(namespaced && textOf(kept.namespace) === '' ? { namespace: 'default' } : {}),
   };
   return { identified: { ...given, metadata }, isNew };

@@ -1,5 +1,6 @@
 import { EVENTS } from '../../api/known-resources.ts';
 import type { Event } from '../../api/types/core/v1.ts';
+import { toTimestamp } from '../../object/timestamps.ts';
 import type { Client } from '../../verbs/client/client.ts';
 import type { Place } from './graph.ts';
 import type { Reference } from './ownership.ts';
@@ -66,7 +67,7 @@ export class ForeignOwners {
 function toEvent({ dependent, reference }: ForeignOwner, now: Date): Event {
   const { namespace, name, kind, apiVersion, uid } = dependent;
   const owner = `[${reference.apiVersion}/${reference.kind}, namespace: ${namespace}, name: ${reference.name}, uid: ${reference.uid}]`;
-  const at = now.toISOString().replace(/\.\d+Z$/, 'Z');
+  const at = toTimestamp(now);
   return {
     kind: 'Event',
     apiVersion: 'v1',

@@ -10,6 +10,7 @@ import type {
 import type { Node, Secret, ServiceAccount } from '../../api/types/core/v1.ts';
 import { invalidValue } from '../../object/field-errors.ts';
 import { type FieldPath, problemsOf } from '../../object/field-path.ts';
+import { toTimestamp } from '../../object/timestamps.ts';
 import type { ActionContext, ActionSubresource } from '../../registry/resource-definition.ts';
 import type { TokenSubject } from '../../registry/token-issuing.ts';
 
@@ -193,15 +194,14 @@ function toAnswer(
   issuedAt: Date,
   signed: string,
 ): JsonObject {
-  const stamp = (date: Date): string => `${date.toISOString().slice(0, 19)}Z`;
   return {
     kind: KIND.kind,
     apiVersion: toApiVersion(KIND),
-    metadata: { name, namespace, creationTimestamp: stamp(issuedAt) },
+    metadata: { name, namespace, creationTimestamp: toTimestamp(issuedAt) },
     spec,
     status: {
       token: signed,
-      expirationTimestamp: stamp(new Date(issuedAt.getTime() + spec.expirationSeconds * 1000)),
+      expirationTimestamp: toTimestamp(new Date(issuedAt.getTime() + spec.expirationSeconds * 1000)),
     },
   };
 }
