@@ -1,4 +1,5 @@
 import { badRequest } from '../api/status.ts';
+import { parseRfc3339 } from '../object/rfc3339.ts';
 import { failureOf } from '../storage/errors.ts';
 import type { History } from '../storage/history.ts';
 import { parseRevision, type Revision } from '../storage/revision.ts';
@@ -13,7 +14,8 @@ export type AsOf =
   | { readonly kind: 'revision'; readonly revision: Revision }
   | { readonly kind: 'moment'; readonly at: string };
 
-const MOMENT = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
+/** The fraction of a second; PostgreSQL takes no more than nine digits. */
+const MOMENT = /^[^.]*(\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/;
 
 /** PostgreSQL formats earlier years differently. */
 const FIRST_MS = Date.parse('0001-01-01T00:00:00Z');
@@ -46,16 +48,10 @@ export function toAsOf(text: string): AsOf | string {
 
 /** The moment in UTC, in its original precision; undefined for an invalid date. */
 function toMoment(text: string): string | undefined {
-  const [, day = '', fraction = ''] = MOMENT.exec(text) ?? [];
-  const atMs = Date.parse(text);
-  if (!isDay(day) || Number.isNaN(atMs) || atMs < FIRST_MS) return undefined;
+  const [whole, fraction = ''] = MOMENT.exec(text) ?? [];
+  const atMs = whole === undefined ? undefined : parseRfc3339(text);
+  if (atMs === undefined || atMs < FIRST_MS) return undefined;
   return `${new Date(atMs).toISOString().slice(0, 19)}${fraction}Z`;
-}
-
-/** Date parses 2026-02-30 as March 2. */
-function isDay(day: string): boolean {
-  const atMs = Date.parse(`${day}T00:00:00Z`);
-  return !Number.isNaN(atMs) && new Date(atMs).toISOString().startsWith(day);
 }
 
 /** Refuses asOf for verbs that would ignore it. @throws StatusError 400 */
