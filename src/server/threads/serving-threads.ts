@@ -24,6 +24,7 @@ import type { Peers } from '../../storage/peers.ts';
 import type { SigningKeyStore } from '../../storage/signing-keys.ts';
 import type { LogHearing, LogService } from '../../storage/threads/log-contract.ts';
 import { LogHost } from '../../storage/threads/log-host.ts';
+import { aborted } from '../../util/pause.ts';
 import { PortCalls } from '../../util/port-calls.ts';
 import type { SharedFlowControl } from '../flow-control.ts';
 import type { Services } from '../services.ts';
@@ -182,8 +183,7 @@ export class ServingThreads {
 
   /** Runs one thread until it ends. @throws Error that says why */
   async #run(number: number, signal: AbortSignal, onServing: () => void): Promise<void> {
-    if (this.#isDraining)
-      return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    if (this.#isDraining) return aborted(signal);
     const { start, shared, entry } = this.#options;
     const server = new MessageChannel();
     const logs = shared.hosted().map((hosted) => ({ hosted, channel: new MessageChannel() }));
@@ -217,11 +217,8 @@ export class ServingThreads {
       worker.once('error', reject);
       worker.once('exit', (code) => reject(new Error(`it ended with code ${code}`)));
     });
-    const stopped = new Promise<void>((resolve) =>
-      signal.addEventListener('abort', () => resolve(), { once: true }),
-    );
     try {
-      await Promise.race([ended, hangs.promise, stopped]);
+      await Promise.race([ended, hangs.promise, aborted(signal)]);
     } finally {
       this.#running.delete(number);
       over.abort();

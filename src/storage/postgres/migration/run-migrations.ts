@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
+import { pause } from '../../../util/pause.ts';
 import { type ClusterSchema, ensureSchema } from '../connection/cluster-schema.ts';
 import { hasSessionOfItsOwn, withoutTimeouts } from '../connection/connection.ts';
 import { prepare as prepareStatement, tables } from '../connection/prepared.ts';
