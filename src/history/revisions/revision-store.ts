@@ -121,16 +121,7 @@ export class RevisionStore implements Pick<Store, 'get' | 'list' | 'watch'> {
         limit: rowsAtOnce,
       };
       const found = await this.#findRows(asked);
-      const seen: LoggedRevision[] = [];
-      let left: Revision | undefined;
-      for (const row of found.rows) {
-        if (rights.isSpent) {
-          left = row.revision;
-          break;
-        }
-        if (matches?.(toLightEntry(row, this.#nameOf)) !== false && (await rights.mayRead(row)))
-          seen.push(row);
-      }
+      const { seen, left } = await this.#visible(found.rows, matches, rights);
       // Few rows were visible: read more at a time.
       rowsAtOnce = Math.min(MAX_LOG_ROWS, 4 * rowsAtOnce);
       const rest = await this.#presentInto(page, seen, rights);
@@ -143,6 +134,20 @@ export class RevisionStore implements Pick<Store, 'get' | 'list' | 'watch'> {
       entries: page.entries,
       ...(next === undefined ? {} : { next: toPosition({ namespace: '', name: String(next + 1n) }) }),
     };
+  }
+
+  /** Returns the selected rows that the client may see, and the first one for which no more questions may be asked. */
+  async #visible(
+    rows: readonly LoggedRevision[],
+    matches: ListQuery['matches'],
+    rights: ReadRights,
+  ): Promise<{ readonly seen: readonly LoggedRevision[]; readonly left: Revision | undefined }> {
+    const seen: LoggedRevision[] = [];
+    for (const row of rows) {
+      if (rights.isSpent) return { seen, left: row.revision };
+      if (matches?.(toLightEntry(row, this.#nameOf)) !== false && (await rights.mayRead(row))) seen.push(row);
+    }
+    return { seen, left: undefined };
   }
 
   /** The newest revision that the answer includes. @throws StorageError compacted, future */

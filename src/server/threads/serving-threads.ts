@@ -184,25 +184,8 @@ export class ServingThreads {
   /** Runs one thread until it ends. @throws Error that says why */
   async #run(number: number, signal: AbortSignal, onServing: () => void): Promise<void> {
     if (this.#isDraining) return aborted(signal);
-    const { start, shared, entry } = this.#options;
-    const server = new MessageChannel();
-    const logs = shared.hosted().map((hosted) => ({ hosted, channel: new MessageChannel() }));
-    const databases = logs.map(({ hosted: { id, resources }, channel }) => ({
-      ...{ id, resources },
-      log: channel.port2,
-    }));
-    const workerData: ThreadStart = {
-      ...{ ...start, number, databases },
-      ...{ server: server.port2, flowMemory: shared.sharedFlow.memory },
-      connectionMemory: this.#connectionMemory,
-    };
-    const worker = new Worker(entry, {
-      workerData,
-      transferList: [server.port2, ...databases.map(({ log }) => log)],
-      name: `serving ${number}`,
-    });
-    const life = new ThreadLife(this.#options, server.port1);
-    for (const { hosted, channel } of logs) life.host(hosted, channel.port1);
+    const { shared } = this.#options;
+    const { worker, life } = this.#startWorker(number);
     const over = new AbortController();
     const hangs = Promise.withResolvers<never>();
     life.onServing(() => {
@@ -228,6 +211,29 @@ export class ServingThreads {
       shared.sharedFlow.threadEnded(number);
       ConnectionShares.forget(this.#connectionMemory, number - 1);
     }
+  }
+
+  #startWorker(number: number): { readonly worker: Worker; readonly life: ThreadLife } {
+    const { start, shared, entry } = this.#options;
+    const server = new MessageChannel();
+    const logs = shared.hosted().map((hosted) => ({ hosted, channel: new MessageChannel() }));
+    const databases = logs.map(({ hosted: { id, resources }, channel }) => ({
+      ...{ id, resources },
+      log: channel.port2,
+    }));
+    const workerData: ThreadStart = {
+      ...{ ...start, number, databases },
+      ...{ server: server.port2, flowMemory: shared.sharedFlow.memory },
+      connectionMemory: this.#connectionMemory,
+    };
+    const worker = new Worker(entry, {
+      workerData,
+      transferList: [server.port2, ...databases.map(({ log }) => log)],
+      name: `serving ${number}`,
+    });
+    const life = new ThreadLife(this.#options, server.port1);
+    for (const { hosted, channel } of logs) life.host(hosted, channel.port1);
+    return { worker, life };
   }
 
   /** A profile of the thread that the page names; undefined: it names none or the main one, or has no such profile. */
