@@ -133,7 +133,7 @@ export class HistoryClient {
   }
 
   /** @throws CommandError */
-  async restore(spec: RestoreSpec, isDryRun: boolean): Promise<Restore> {
+  async restore(spec: RestoreSpec, { isDryRun }: { readonly isDryRun: boolean }): Promise<Restore> {
     const body = {
       apiVersion: 'history.cluster.io/v1alpha1',
       kind: 'Restore',

@@ -96,7 +96,7 @@ export class CommitLane {
         if (open.length === 0) return;
         sentAfter = this.#progress.seen;
         const witness = { seen: this.#options.history?.seen, now: new Date(this.#now()) };
-        noteSent(open, true);
+        markSent(open);
         const outcomes = await commits.commit(open, witness, leftMs(open));
         this.#assertUnfenced();
         this.#settle(open, outcomes);
@@ -119,7 +119,7 @@ export class CommitLane {
     const unavailable = unavailableBy(error);
     const isUncertain = isConnectionFailure(error) || error instanceof UncertainCommit;
     const isLost = sentAfter !== undefined && isUncertain && !isReadOnly(error) && !wasNotSent(error);
-    if (!isLost) noteSent(batch, false);
+    if (!isLost) markUnsent(batch);
     if (isLockTimeout(error)) {
       // Nothing was done, and the connection is in order.
       this.#progress.isLocked = true;
@@ -143,7 +143,7 @@ export class CommitLane {
 
   /** Prepares another try in a new session, which knows the present schema: a migration may have come in between. */
   async #anew(batch: readonly PendingWrite[], error: unknown): Promise<readonly PendingWrite[]> {
-    noteSent(batch, false);
+    markUnsent(batch);
     await this.close();
     await this.#failed(error);
     return stillOpen(batch, this.#progress, unavailableBy(error));
@@ -211,7 +211,7 @@ export class CommitLane {
           if (revision !== undefined) this.#accept(pending, revision);
         }
         const missing = open.filter(({ id }) => !found.has(id));
-        noteSent(missing, false);
+        markUnsent(missing);
         return missing;
       } catch (error) {
         await this.close();
@@ -309,8 +309,13 @@ function refusal(
   return new StorageError({ kind: expected === undefined ? 'exists' : 'conflict', key, current });
 }
 
-function noteSent(writes: readonly PendingWrite[], isSent: boolean): void {
-  for (const pending of writes) pending.isSent = isSent;
+function markSent(writes: readonly PendingWrite[]): void {
+  for (const pending of writes) pending.isSent = true;
+}
+
+/** Of writes that PostgreSQL has certainly not made, nor will. */
+function markUnsent(writes: readonly PendingWrite[]): void {
+  for (const pending of writes) pending.isSent = false;
 }
 
 /** Returns writes whose callers wait. Rejects the others and, after an error, all when closing. */
