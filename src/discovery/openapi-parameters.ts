@@ -173,7 +173,7 @@ const REFERENCES = new Map(Object.keys(ALL).map((key) => [key, { $ref: `#/parame
 
 export type NamedParameter = readonly [name: string, type: ParameterType];
 
-/** Of lists, watches and deletions of collections. */
+/** The parameters of lists, watches and deletions of collections. */
 export const LIST_PARAMETERS: readonly NamedParameter[] = [
   ['allowWatchBookmarks', 'boolean'],
   ['continue', 'string'],

@@ -31,7 +31,7 @@ export interface BuiltInPart {
   /** JSON: from the end of the paths up to the last definition. */
   readonly tail: Buffer;
   readonly etag: string;
-  /** Of its definitions. */
+  /** The names of its definitions. */
   readonly names: ReadonlySet<string>;
 }
 

@@ -121,7 +121,7 @@ interface Region {
 }
 
 const FOLDER = new URL('.', import.meta.url).href;
-/** Of each file beside this one by which a line was written. */
+/** The regions of each file that has written a line, by its URL. */
 const regionsByUrl = new Map<string, readonly Region[]>();
 
 /** The bundles are beside each other, and have the line `// dist/cli/serve.js` before each module. Undefined for other files. */

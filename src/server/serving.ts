@@ -286,7 +286,7 @@ function createServerPages(
 interface PagesOfServer {
   readonly authentication: Authentication;
   readonly flowControl: FlowControlOfServer;
-  /** Of serving threads. */
+  /** The health checks of serving threads. */
   readonly checks?: readonly HealthCheck[];
 }
 

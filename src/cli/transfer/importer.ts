@@ -57,7 +57,7 @@ export class Importer {
   readonly #live: Map<string, Live>;
   /** Names of what the source has. */
   readonly #seen = new Set<string>();
-  /** Of the target. */
+  /** The uids of objects in the target. */
   readonly #uids: Set<string>;
   /** The last states that history has brought. */
   readonly #replayed = new Map<string, Shaped>();

@@ -217,7 +217,7 @@ export class Shapes {
     return [...this.#custom.values()].some((one) => one.group === group && one.resource === resource);
   }
 
-  /** Of protobuf; undefined: there is no such built-in type. */
+  /** The schema by which protobuf is read; undefined: there is no such built-in type. */
   schemaOf({ apiVersion, kind }: Head): MessageSchema | undefined {
     if (isOlderDefinition({ apiVersion, kind })) {
       this.#olderDefinition ??= olderDefinitionSchema(this.#everyField());

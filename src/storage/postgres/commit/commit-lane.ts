@@ -41,7 +41,7 @@ export interface Progress {
   readonly closing: AbortSignal;
   /** Why the last attempt failed; undefined when it worked. */
   trouble: Unavailable | undefined;
-  /** Of writes, for the log. */
+  /** Reports in the log whether writes succeed. */
   readonly condition: Condition;
   /** The last attempt did not get the ordering lock in time. */
   isLocked: boolean;
@@ -313,7 +313,7 @@ function markSent(writes: readonly PendingWrite[]): void {
   for (const pending of writes) pending.isSent = true;
 }
 
-/** Of writes that PostgreSQL has certainly not made, nor will. */
+/** Marks writes that PostgreSQL has certainly not made and will not make. */
 function markUnsent(writes: readonly PendingWrite[]): void {
   for (const pending of writes) pending.isSent = false;
 }
