@@ -18,7 +18,7 @@ export const publishedType = (
   type: string = version.type,
 ): string => (type === CUSTOM_TYPE ? `${definition.group}/${version.version}.${definition.kind}` : type);
 
-/** By name in documents. */
+/** Returns the types of custom resources by their names in documents. */
 export function customTypes(
   served: ServedResource,
   version: OpenApiVersion,

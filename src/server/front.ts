@@ -101,7 +101,7 @@ export class Front {
     return front;
   }
 
-  /** Without a listener yet. */
+  /** Makes a front that has no listener yet. */
   static async prepare(options: FrontOptions): Promise<Front> {
     const { observability } = options.options;
     return new Front(options, await openTracing(observability, options.egress.dials.controlplane));

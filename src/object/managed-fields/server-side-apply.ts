@@ -181,7 +181,7 @@ function passing(from: OwnedVersion, to: OwnedVersion): Conversion {
   };
 }
 
-/** Without fields that are null; items of lists stay. */
+/** Returns the object without fields that are null; items of lists stay. */
 function withoutNulls(object: JsonObject): JsonObject {
   const out: JsonObject = {};
   for (const [name, value] of Object.entries(object)) {
