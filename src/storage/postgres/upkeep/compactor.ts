@@ -1,12 +1,8 @@
 import { pause, repeat } from '../../../util/pause.ts';
 import { StorageError } from '../../errors.ts';
 import { type ClusterSchema, inSchema } from '../connection/cluster-schema.ts';
-import {
-  type Connection,
-  type Database,
-  type DatabaseSource,
-  withoutTimeouts,
-} from '../connection/connection.ts';
+import type { Connection, Database, DatabaseSource } from '../connection/connection.ts';
+import { withoutTimeouts } from '../connection/session-bounds.ts';
 import { isConnectionFailure, isLockTimeout, isNotYetThere } from '../connection/statements.ts';
 import { readMigrations } from '../migration/migration.ts';
 import { findLeftMigrations, mayMigrate } from '../migration/right-to-migrate.ts';
