@@ -59,7 +59,7 @@ function mergeObject(target: JsonObject, patch: JsonObject, schema: Fields): Jso
     if (key.startsWith(DELETE_FROM)) deleteFromList(out, key.slice(DELETE_FROM.length), value);
     else if (key.startsWith(ELEMENT_ORDER)) orderOnly(out, patch, key.slice(ELEMENT_ORDER.length), schema);
     else if (value === null) delete out[key];
-    else mergeField(out, patch, key, value, schema);
+    else mergeField(out, patch, key, schema);
   }
   return out;
 }
@@ -77,7 +77,8 @@ function retainKeys(out: JsonObject, patch: JsonObject): void {
   for (const key of Object.keys(out)) if (!kept.has(key)) delete out[key];
 }
 
-function mergeField(out: JsonObject, patch: JsonObject, key: string, value: JsonValue, schema: Fields): void {
+function mergeField(out: JsonObject, patch: JsonObject, key: string, schema: Fields): void {
+  const value = patch[key] ?? null;
   const field = schema?.fields.get(key);
   const current = Object.hasOwn(out, key) ? out[key] : undefined;
   if (isObject(value)) {
