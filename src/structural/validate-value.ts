@@ -4,7 +4,7 @@ import { goQuote, goValue } from '../object/go-value.ts';
 import { isObject } from '../object/json-values.ts';
 import type { Pace, Steps } from '../util/turns.ts';
 import { fits, has } from './fits.ts';
-import { Found } from './found.ts';
+import { FoundProblems } from './found-problems.ts';
 import { searchInSteps } from './pattern-search.ts';
 import {
   compilePattern,
@@ -51,7 +51,7 @@ export function* validateInSteps(
 ): Steps<FieldError[]> {
   const rules = rulesOf(schema);
   if (fits(value, rules) === true) return [];
-  const found = new Found();
+  const found = new FoundProblems();
   const before = old === undefined ? undefined : { value: old };
   yield* new Search(found).value(value, rules, { path: '', before });
   return found.toErrors(root);
@@ -67,11 +67,11 @@ interface Place {
  * alternative schema fits, the errors of the nearest one are reported.
  */
 class Search {
-  readonly #found: Found;
+  readonly #found: FoundProblems;
   readonly #pace: Pace;
   readonly #old = new OldValues();
 
-  constructor(found: Found, pace = validationPace()) {
+  constructor(found: FoundProblems, pace = validationPace()) {
     this.#found = found;
     this.#pace = pace;
   }
@@ -279,7 +279,7 @@ class Search {
 
   /** Values in clauses have no old value: a clause fits or not. */
   *#clause(value: JsonValue, clause: ValueRules, path: string): Steps<Outcome> {
-    const found = new Found();
+    const found = new FoundProblems();
     const search = new Search(found, this.#pace);
     const matched = yield* search.value(value, clause, { path, before: undefined });
     return { found, matched };
@@ -294,7 +294,7 @@ class Search {
 
 /** The result of one clause. */
 interface Outcome {
-  readonly found: Found;
+  readonly found: FoundProblems;
   readonly matched: number;
 }
 
