@@ -140,7 +140,7 @@ export function goNumber(value: number): string {
   return `${digits}e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`;
 }
 
-/** Smaller powers are written with an exponent, as strconv.FormatFloat does with 'g' and the fewest digits. */
+/** Of strconv.FormatFloat with 'g' and the fewest digits. */
 const LEAST_SMALL_POWER = -4;
 const LEAST_LARGE_POWER = 6;
 

@@ -1,4 +1,3 @@
-import { toResourceKey } from '../api/names.ts';
 import { badRequest, methodNotAllowed, notFound, pathNotFound, type StatusError } from '../api/status.ts';
 import type { Registry, ServedResource } from '../registry/registry.ts';
 import type {
@@ -82,11 +81,10 @@ function handle(call: VerbCall, verb: DefinedVerb): Promise<ApiResponse> | ApiRe
 
 /** Objects of some resources are never stored: a create executes or answers them. */
 function handleCreate(call: VerbCall): Promise<ApiResponse> {
-  const { definition } = call.served;
-  const { actsOn, custom } = definition;
+  const { group, resource, actsOn, custom } = call.served.definition;
   if (custom?.isEnding === true) throw methodNotAllowed(AT_END);
   if (actsOn !== undefined) return actOnNamed(call);
-  const handler = call.context.virtual.get(toResourceKey(definition));
+  const handler = call.context.virtual.get(`${group}/${resource}`);
   return handler === undefined ? create(call) : answerVirtual(call, handler);
 }
 
