@@ -6,7 +6,7 @@ import { bodyFormat } from '../codec/negotiate.ts';
 import { readEnvelopeType } from '../codec/protobuf/envelope.ts';
 import { parseBytes } from '../codec/wire-formats.ts';
 import { parseJsonBytes } from '../object/exact-json.ts';
-import { toMicroTimestamp } from '../object/timestamps.ts';
+import { toMicroTime } from '../object/timestamps.ts';
 import type { ApiRequest, AuditTrail, RawRequest, ResourceTarget, UserInfo } from '../request/api-request.ts';
 import { type BytesResponse, gatherRest } from '../request/api-response.ts';
 import { TOTAL_LATENCY } from '../request/waits.ts';
@@ -111,7 +111,7 @@ export class RequestAudit implements AuditTrail {
     // The user and the headers may change while the request is served, so they are copied now.
     this.#user = user === undefined ? {} : toEventUser(user);
     this.#sourceIPs = sourceAddresses(request);
-    this.#receivedAt = toMicroTimestamp(receivedAt);
+    this.#receivedAt = toMicroTime(receivedAt);
     this.#objectRef = target === undefined ? undefined : toReference(target);
   }
 
@@ -224,7 +224,7 @@ export class RequestAudit implements AuditTrail {
       objectRef: this.#objectRef,
       responseStatus: this.#responseStatus,
       requestReceivedTimestamp: this.#receivedAt,
-      stageTimestamp: stage === 'RequestReceived' ? this.#receivedAt : toMicroTimestamp(this.#context.now()),
+      stageTimestamp: stage === 'RequestReceived' ? this.#receivedAt : toMicroTime(this.#context.now()),
       annotations: this.#annotations,
     };
   }

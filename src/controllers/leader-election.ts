@@ -4,7 +4,7 @@ import type { Lease } from '../api/types/coordination/v1.ts';
 import type * as alpha from '../api/types/coordination/v1alpha1.ts';
 import type * as beta from '../api/types/coordination/v1beta1.ts';
 import { isOlder, parseSemanticVersion, type SemanticVersion } from '../object/semantic-version.ts';
-import { toMicroTimestamp } from '../object/timestamps.ts';
+import { toMicroTime } from '../object/timestamps.ts';
 import { getOrAdd } from '../util/get-or-add.ts';
 import { repeat } from '../util/pause.ts';
 import type { Client } from '../verbs/client/client.ts';
@@ -193,7 +193,7 @@ export function electedLease(
       strategy,
       holderIdentity: holder,
       leaseDurationSeconds: TERM_SECONDS,
-      renewTime: toMicroTimestamp(now),
+      renewTime: toMicroTime(now),
     },
   };
 }
@@ -248,7 +248,7 @@ export class LeaderElections {
   }
 
   async #ping({ metadata: { namespace = '', name = '' } }: LeaseCandidate): Promise<void> {
-    const pingTime = toMicroTimestamp(this.#now());
+    const pingTime = toMicroTime(this.#now());
     await this.#client.update(CANDIDATES, { namespace, name }, (copy) => ({
       ...copy,
       spec: { ...copy.spec, pingTime },

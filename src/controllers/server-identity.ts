@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { LEASES } from '../api/known-resources.ts';
 import type { Lease } from '../api/types/coordination/v1.ts';
-import { toMicroTimestamp } from '../object/timestamps.ts';
+import { toMicroTime } from '../object/timestamps.ts';
 import { pause, repeat } from '../util/pause.ts';
 import type { Client } from '../verbs/client/client.ts';
 
@@ -99,7 +99,7 @@ export class ServerIdentity {
         ...spec,
         holderIdentity: this.#holder,
         leaseDurationSeconds: LEASE_SECONDS,
-        renewTime: toMicroTimestamp(this.#now()),
+        renewTime: toMicroTime(this.#now()),
       },
     };
   }

@@ -10,7 +10,7 @@ export function toTimestamp(date: Date): string {
 }
 
 /** Writes microseconds, as metav1.MicroTime. */
-export const toMicroTimestamp = (date: Date): string => `${date.toISOString().slice(0, -1)}000Z`;
+export const toMicroTime = (date: Date): string => `${date.toISOString().slice(0, -1)}000Z`;
 
 /** `2026-01-31` */
 export const toDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
