@@ -4,7 +4,7 @@
 /** As `engines` in package.json has it. */
 const OLDEST = '22.15';
 
-/** Of `22.15.0` 22015. */
+/** `22.15.0` → 22015 */
 const toNumber = (version: string) => Number(version.split('.')[0]) * 1000 + Number(version.split('.')[1]);
 
 if (toNumber(process.versions.node) < toNumber(OLDEST)) {

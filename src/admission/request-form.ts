@@ -196,7 +196,7 @@ export function keepReadableOwners(
 ): void {
   const after = object?.metadata.managedFields;
   if (object === undefined || after === before || equal(after, before)) return;
-  if (parseOwners(after, true) !== undefined) return;
+  if (parseOwners(after, 'request') !== undefined) return;
   if (before === undefined) delete object.metadata.managedFields;
   else object.metadata.managedFields = before;
   warn(

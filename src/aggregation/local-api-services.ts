@@ -4,12 +4,12 @@ import type { CustomResourceDefinition } from '../api/types/apiextensions/v1.ts'
 import type { APIService, APIServiceSpec } from '../api/types/apiregistration/v1.ts';
 import { withCondition } from '../object/conditions.ts';
 import { equal } from '../object/equality.ts';
+import { toTimestamp } from '../object/timestamps.ts';
 import { API_SERVICE_GROUP, builtInPriority, CUSTOM_PRIORITY } from '../registry/group-priorities.ts';
 import type { Registry } from '../registry/registry.ts';
 import { toObject } from '../storage/object-reader.ts';
 import { keepDoing } from '../util/pause.ts';
 import { AS_SERVER, type Client } from '../verbs/client/client.ts';
-import { toTimestamp } from '../verbs/writing/object-metadata.ts';
 import { API_SERVICES, MANAGED, ON_START } from './managed-api-services.ts';
 
 /** Created and corrected at any time: group versions of definitions. */

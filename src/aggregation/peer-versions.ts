@@ -1,6 +1,6 @@
 import type { Registry } from '../registry/registry.ts';
 import type { KnownPeer, Peer, Peers } from '../storage/peers.ts';
-import { pause } from '../util/pause.ts';
+import { pause, repeat } from '../util/pause.ts';
 
 /** Kubernetes' pace (controlplane, peer endpoint leases). */
 const RENEW_MS = 10_000;
@@ -55,10 +55,8 @@ export class PeerVersions {
 
   async run(signal: AbortSignal): Promise<void> {
     const { peers, self, onError } = this.#parts;
-    while (!signal.aborted) {
-      await pause(RENEW_MS, signal);
-      if (!signal.aborted) await this.renew().catch(onError);
-    }
+    await pause(RENEW_MS, signal);
+    await repeat(() => this.renew(), signal, { everyMs: RENEW_MS, onError });
     await peers.release(self.server).catch(onError);
   }
 }

@@ -35,6 +35,11 @@ export function toApiVersion({ group, version }: GroupVersion): string {
   return group === '' ? version : `${group}/${version}`;
 }
 
+/** `apps/deployments`, `/pods`: the key of a resource in maps. */
+export function toResourceKey({ group, resource }: GroupResource): string {
+  return `${group}/${resource}`;
+}
+
 /** How messages name a resource: `pods`, `deployments.apps`. */
 export function toQualifiedResource({ group, resource }: GroupResource): string {
   return group === '' ? resource : `${resource}.${group}`;

@@ -111,6 +111,28 @@ export interface FieldSchema {
   readonly dropEmpty: boolean;
 }
 
+/** A field without traits, of a type that has no protobuf form. */
+export const PLAIN_FIELD = {
+  number: undefined,
+  required: false,
+  publishedRequired: false,
+  immutable: false,
+  nesting: [],
+  zero: 'keep',
+  default: undefined,
+  publishedDefault: undefined,
+  listType: undefined,
+  listMapKeys: [],
+  atomic: false,
+  granular: false,
+  patchStrategy: [],
+  patchMergeKey: undefined,
+  gate: undefined,
+  ungated: [],
+  dropEmpty: false,
+  isPointer: false,
+} as const satisfies Omit<FieldSchema, 'name' | 'value'>;
+
 export interface FieldGate {
   /** Keep the field when one of these gates is open. */
   readonly anyOf: readonly string[];

@@ -6,6 +6,7 @@ import { bodyFormat } from '../codec/negotiate.ts';
 import { readEnvelopeType } from '../codec/protobuf/envelope.ts';
 import { parseBytes } from '../codec/wire-formats.ts';
 import { parseJsonBytes } from '../object/exact-json.ts';
+import { toMicroTime } from '../object/timestamps.ts';
 import type { ApiRequest, AuditTrail, RawRequest, ResourceTarget, UserInfo } from '../request/api-request.ts';
 import { type BytesResponse, gatherRest } from '../request/api-response.ts';
 import { TOTAL_LATENCY } from '../request/waits.ts';
@@ -306,9 +307,6 @@ const MAX_USER_AGENT = 1024;
 
 const shorten = (userAgent: string): string =>
   userAgent.length > MAX_USER_AGENT ? `${userAgent.slice(0, MAX_USER_AGENT)}...TRUNCATED` : userAgent;
-
-/** RFC 3339 with six digits after the point, as MicroTime has them. */
-const toMicroTime = (date: Date): string => `${date.toISOString().slice(0, -1)}000Z`;
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -250,7 +250,7 @@ interface Limits {
   readonly maxBackups: number;
   readonly maxAgeDays: number;
   readonly compress: boolean;
-  /** Of compressed files. */
+  /** The mode of compressed files. */
   readonly mode: number;
   /** Milliseconds since 1970. */
   readonly now: number;

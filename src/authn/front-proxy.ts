@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { foldedName } from '../request/header-names.ts';
+import { getOrAdd } from '../util/get-or-add.ts';
 import type { Authentication, Authenticator, Credentials } from './authenticator.ts';
 import type { CertificateAuthorities } from './client-certificate.ts';
 
@@ -48,7 +49,7 @@ function readExtra(credentials: Credentials, prefixes: readonly string[]): Recor
   for (const prefix of prefixes.map((one) => one.toLowerCase())) {
     for (const [name, value] of headerEntries(credentials, (header) => header.startsWith(prefix))) {
       const key = decodeExtraKey(name.slice(prefix.length));
-      extra.set(key, [...(extra.get(key) ?? []), value]);
+      getOrAdd(extra, key, () => []).push(value);
     }
   }
   return Object.fromEntries(extra);

@@ -2,6 +2,7 @@ import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { LRUCache } from 'lru-cache';
 import type { UserInfo } from '../request/api-request.ts';
+import { getOrAdd } from '../util/get-or-add.ts';
 import { type Authentication, type Authenticator, type Credentials, joinErrors } from './authenticator.ts';
 
 /** Finds the owner of a token. Undefined: the token is of another kind. */
@@ -165,12 +166,9 @@ export class TokenCache implements TokenAuthenticator {
       .digest('base64');
     const known = this.#answers.get(key);
     if (known !== undefined && known.untilMs > this.#now()) return known.found;
-    let asking = this.#asking.get(key);
-    if (asking === undefined) {
-      asking = this.#ask(key, token, audiences).finally(() => this.#asking.delete(key));
-      this.#asking.set(key, asking);
-    }
-    return asking;
+    return getOrAdd(this.#asking, key, () =>
+      this.#ask(key, token, audiences).finally(() => this.#asking.delete(key)),
+    );
   }
 
   async #ask(key: string, token: string, audiences: readonly string[]): Promise<Authentication | undefined> {

@@ -92,7 +92,7 @@ export interface LibraryParser {
   readonly input: string;
   /** Offset of the current token. */
   readonly pos: number;
-  /** Of the current token. */
+  /** The value of the current token. */
   readonly value: unknown;
   match(token: number): boolean;
   consume(token: number): number;

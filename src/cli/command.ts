@@ -1,8 +1,8 @@
 import { workerData } from 'node:worker_threads';
-import { askingFlags } from '../options/asking.ts';
 import { nearestName } from '../options/checks.ts';
 import { UsageError } from '../options/flag.ts';
 import { formatCommandHelp, formatHelp } from '../options/help.ts';
+import { helpAndVersion } from '../options/help-and-version.ts';
 import { hidePasswords } from '../util/hidden-passwords.ts';
 import { describeVersion, readCommit, VERSION } from '../version.ts';
 import { COMMANDS, serveWith } from './commands.ts';
@@ -11,7 +11,7 @@ import { isShapingStart } from './transfer/shaping-start.ts';
 
 /** Runs a command and returns its exit code. 2: wrong command line. 1: the command failed. */
 export async function run(args: readonly string[]): Promise<number> {
-  const { help, reportedVersion } = askingFlags;
+  const { help, reportedVersion } = helpAndVersion;
   if (args.includes(help.shown) || args.includes('-h') || isHelp(args)) {
     process.stdout.write(await describe((isHelp(args) ? args[1] : args[0]) ?? ''));
     return 0;
@@ -63,7 +63,7 @@ function unknownCommand(name: string): UsageError {
     COMMANDS.map((command) => command.name),
   );
   const hint =
-    nearest === undefined ? `${askingFlags.help.shown} lists the commands` : `did you mean ${nearest}?`;
+    nearest === undefined ? `${helpAndVersion.help.shown} lists the commands` : `did you mean ${nearest}?`;
   return new UsageError(`there is no command ${JSON.stringify(hidePasswords(name))}: ${hint}`);
 }
 

@@ -39,14 +39,7 @@ export async function importCluster(args: readonly string[]): Promise<void> {
   const stop = stopSignal();
   const { signal, untilStopped } = stoppable(stop);
   const source = openSource(values, { shapes, signal, say });
-  if (follows && source.follow === undefined)
-    throw new UsageError(
-      `${importFlags.follow.shown}: only a kubeconfig can be followed: of another source, stop its writers, then import and verify`,
-    );
-  if (values.prune && source.isPartial)
-    throw new UsageError(
-      `${importFlags.prune.shown}: a file may have a part of a cluster only: give a kubeconfig, kine or etcd`,
-    );
+  assertPossible(source, { follows, prunes: values.prune });
   const target = await openTarget(storage, { emulated: api.emulated, say });
   try {
     const importer = await Importer.begin({
@@ -62,9 +55,12 @@ export async function importCluster(args: readonly string[]): Promise<void> {
     for (const { name, reason } of source.unread) importer.report.refuse(name, reason);
     await removeOthers(source, importer, values.prune);
     progress.end();
-    for (const line of importer.report.lines(dryRun)) process.stdout.write(`${line}\n`);
-    for (const line of source.leftOut) process.stdout.write(`not taken: ${line}\n`);
-    if (!dryRun) process.stdout.write(`compare them: pg-apiserver verify ${flagsOfVerify(args).join(' ')}\n`);
+    const lines = [
+      ...importer.report.lines(dryRun),
+      ...source.leftOut.map((line) => `not taken: ${line}`),
+      ...(dryRun ? [] : [`compare them: pg-apiserver verify ${flagsOfVerify(args).join(' ')}`]),
+    ];
+    for (const line of lines) process.stdout.write(`${line}\n`);
     const { refused } = importer.report;
     if (refused > 0)
       throw new Error(`objects that were not taken: ${refused.toLocaleString('en-US')}, as above`);
@@ -78,6 +74,22 @@ export async function importCluster(args: readonly string[]): Promise<void> {
     await source.close();
     await target.close();
   }
+}
+
+/** @throws UsageError where the source cannot be followed, or says too little to prune by it */
+function assertPossible(
+  source: Source,
+  { follows, prunes }: { readonly follows: boolean; readonly prunes: boolean },
+): void {
+  const { follow, prune } = importFlags;
+  if (follows && source.follow === undefined)
+    throw new UsageError(
+      `${follow.shown}: only a kubeconfig can be followed: of another source, stop its writers, then import and verify`,
+    );
+  if (prunes && source.isPartial)
+    throw new UsageError(
+      `${prune.shown}: a file may have a part of a cluster only: give a kubeconfig, kine or etcd`,
+    );
 }
 
 /** The flags that verify takes too, as they were given, but for passwords. */

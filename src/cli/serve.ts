@@ -10,10 +10,12 @@ import { ownFlags, type StorageOptions, storageFlags } from '../options/storage.
 import type { TlsOptions } from '../options/tls.ts';
 import { findAdvertisedAddress, firstServiceAddress } from '../server/advertised-address.ts';
 import { overridesOf } from '../server/databases.ts';
-import { createEgress } from '../server/egress.ts';
+import { createEgress, type Egress } from '../server/egress.ts';
 import { openEncryption } from '../server/encryption.ts';
+import type { ServerEnvironment } from '../server/foundation.ts';
 import { whyNotShared } from '../server/threads/thread-count.ts';
 import { type RunningServer, startServer } from '../server.ts';
+import type { EncryptionFile } from '../storage/encryption/encryption-file.ts';
 import { createKeySealer } from '../storage/key-sealer.ts';
 import { type DatabaseSetup, setUpDatabase } from '../storage/postgres/setup.ts';
 import { errorText } from '../util/error-text.ts';
@@ -86,69 +88,42 @@ function endInTime(reason: unknown): never {
   throw reason;
 }
 
+/** What the steps of a start share. */
+interface Start {
+  readonly options: ServerOptions;
+  readonly dataDir: string;
+  readonly databaseUrls: readonly string[];
+  readonly encryption: EncryptionFile | undefined;
+  readonly egress: Egress;
+  readonly progress: (message: string) => void;
+  readonly stop: AbortSignal;
+}
+
+interface ClusterKeys {
+  readonly certificates: ClusterCertificates;
+  readonly serviceAccountKeyFile: string;
+}
+
 async function begin(wished: ServerOptions, undo: Undo[], stop: AbortSignal): Promise<RunningServer> {
   const options = withPossibleThreads(wished);
-  const { authentication, authorization, serving, storage, tls } = options;
-  checkExposure(serving, authorization);
+  const { serving, storage } = options;
+  checkExposure(serving, options.authorization);
   checkFiles(options);
   const ready = readyFile(options.process);
   ready.remove();
   const progress = createProgress();
   const encryption = openEncryption(storage);
-  const sealer = createKeySealer(encryption?.encoding);
-  // Plugins report the key with which to encrypt the cluster's own keys.
-  const ask = async (): Promise<void> => encryption?.ask();
-  const dataDir = resolve(storage.dataDir);
-  explainFlag(ownFlags.dataDir.shown, () => makeFolder(dataDir));
-  const lock = lockDataDir(dataDir);
-  undo.push(() => lock.release());
+  const dataDir = takeDataDir(storage, undo);
   await assertOpenable(serving);
   const database = await findDatabase(options, dataDir, { undo, progress, stop });
-  const databaseUrls = database.urls;
   const egress = createEgress(options.observability.egress);
   undo.push(() => egress.close());
-  const { reroute } = egress;
-  const setUp = async (): ReturnType<typeof ensureKeys> => {
-    await ask();
-    for (const { urls } of overridesOf(storage, databaseUrls))
-      await setUpDatabase(databaseConnection(storage, urls, reroute), (database) =>
-        bringUpToDate(database, 'another database', storage, progress),
-      );
-    return setUpDatabase(databaseConnection(storage, databaseUrls, reroute), setUpMain, sealer);
-  };
-  const setUpMain = async (database: DatabaseSetup): ReturnType<typeof ensureKeys> => {
-    const window = await bringUpToDate(database, 'the database', storage, progress);
-    for (const { urls } of await database.listMoved())
-      await setUpDatabase(databaseConnection(storage, urls, reroute), (moved) =>
-        bringUpToDate(moved, 'the database of a moved resource', storage, progress),
-      );
-    progress(describeWindow(window));
-    progress(`an acknowledged write is ${await database.describeDurability()}`);
-    return ensureKeys(options, dataDir, database);
-  };
-  const { initializationTimeoutMs } = storage;
-  const flag = storageFlags.initializationTimeoutMs.shown;
-  const waiting = {
-    ...{ signal: stop, say: progress },
-    ...(initializationTimeoutMs === 0 ? {} : { patience: { ms: initializationTimeoutMs, flag } }),
-  };
-  const { certificates, serviceAccountKeyFile } = await waitForDatabase(setUp, waiting);
-  const server = await startServer({
-    options,
-    databaseUrls,
-    egress,
-    serving: certificates.serving,
-    servingCa: readServingCa(tls, certificates),
-    signing: chooseSigningPair(options, certificates),
-    // Configured authorities replace the one made here.
-    clientCaFiles: [authentication.clientCaFile || certificates.caFile],
-    serviceAccountKeyFile,
-    encryption,
-    logger: openLog(options.observability),
-    stop,
-    threadEntry: threadFile(),
-  });
+  const databaseUrls = database.urls;
+  const start: Start = { options, dataDir, databaseUrls, encryption, egress, progress, stop };
+  const keys = await setUpDatabases(start);
+  const server = await startServer(toEnvironment(start, keys));
   undo.push(() => ready.remove());
+  const { certificates } = keys;
   const { url, kubeconfig } = announce(options, { dataDir, certificates, progress, port: server.port });
   ready.write({
     url,
@@ -158,6 +133,71 @@ async function begin(wished: ServerOptions, undo: Undo[], stop: AbortSignal): Pr
     ports: { secure: server.port, ...database.ports },
   });
   return server;
+}
+
+/** Makes the data folder, and locks it against other servers. */
+function takeDataDir(storage: StorageOptions, undo: Undo[]): string {
+  const dataDir = resolve(storage.dataDir);
+  explainFlag(ownFlags.dataDir.shown, () => makeFolder(dataDir));
+  const lock = lockDataDir(dataDir);
+  undo.push(() => lock.release());
+  return dataDir;
+}
+
+/** Brings all databases up to date, and finds the keys of the cluster. Waits for databases that do not answer yet. */
+function setUpDatabases(start: Start): Promise<ClusterKeys> {
+  const { options, databaseUrls, encryption, egress, progress, stop } = start;
+  const { storage } = options;
+  const sealer = createKeySealer(encryption?.encoding);
+  const setUp = async (): Promise<ClusterKeys> => {
+    // Plugins report the key with which to encrypt the cluster's own keys.
+    await encryption?.ask();
+    for (const { urls } of overridesOf(storage, databaseUrls))
+      await setUpOther(start, urls, 'another database');
+    const main = databaseConnection(storage, databaseUrls, egress.reroute);
+    return setUpDatabase(main, (database) => setUpMain(start, database), sealer);
+  };
+  const { initializationTimeoutMs: ms } = storage;
+  const patience = ms === 0 ? {} : { patience: { ms, flag: storageFlags.initializationTimeoutMs.shown } };
+  return waitForDatabase(setUp, { signal: stop, say: progress, ...patience });
+}
+
+async function setUpMain(start: Start, database: DatabaseSetup): Promise<ClusterKeys> {
+  const { options, dataDir, progress } = start;
+  const window = await bringUpToDate(database, 'the database', start);
+  for (const { urls } of await database.listMoved())
+    await setUpOther(start, urls, 'the database of a moved resource');
+  progress(describeWindow(window));
+  progress(`an acknowledged write is ${await database.describeDurability()}`);
+  return ensureKeys(options, dataDir, database);
+}
+
+async function setUpOther(start: Start, urls: readonly string[], which: string): Promise<void> {
+  const { options, egress } = start;
+  await setUpDatabase(databaseConnection(options.storage, urls, egress.reroute), (database) =>
+    bringUpToDate(database, which, start),
+  );
+}
+
+function toEnvironment(
+  { options, databaseUrls, encryption, egress, stop }: Start,
+  { certificates, serviceAccountKeyFile }: ClusterKeys,
+): ServerEnvironment {
+  return {
+    options,
+    databaseUrls,
+    egress,
+    serving: certificates.serving,
+    servingCa: readServingCa(options.tls, certificates),
+    signing: chooseSigningPair(options, certificates),
+    // Configured authorities replace the one made here.
+    clientCaFiles: [options.authentication.clientCaFile || certificates.caFile],
+    serviceAccountKeyFile,
+    encryption,
+    logger: openLog(options.observability),
+    stop,
+    threadEntry: threadFile(),
+  };
 }
 
 /** Looks at the address before a database is started for it. @throws Error that names the flags */
@@ -181,8 +221,7 @@ function withPossibleThreads(options: ServerOptions): ServerOptions {
 async function bringUpToDate(
   database: DatabaseSetup,
   which: string,
-  storage: StorageOptions,
-  progress: (message: string) => void,
+  { options, progress }: Pick<Start, 'options' | 'progress'>,
 ): ReturnType<DatabaseSetup['keepHistoryWindow']> {
   progress(database.encryption);
   const logged = await database.describeLoggedValues();
@@ -191,7 +230,7 @@ async function bringUpToDate(
   // Of a new database, the names of all migrations say nothing.
   if (applied.includes('baseline')) progress(`made the schema of ${which}`);
   else if (applied.length > 0) progress(`brought ${which} up to date (${applied.join(', ')})`);
-  return database.keepHistoryWindow(windowWish(storage));
+  return database.keepHistoryWindow(windowWish(options.storage));
 }
 
 /** Adopts the keys that other servers of this database made, so that clients see one cluster. */
@@ -199,7 +238,7 @@ async function ensureKeys(
   { authentication, serving, services, tls }: ServerOptions,
   dataDir: string,
   database: DatabaseSetup,
-): Promise<{ certificates: ClusterCertificates; serviceAccountKeyFile: string }> {
+): Promise<ClusterKeys> {
   const folder = join(dataDir, 'certificates');
   const keep: KeepKey = (name, wishes) => database.keepKey(name, wishes);
   const certificates = await ensureCertificates(

@@ -15,7 +15,7 @@ import { nameSome } from './transfer/report.ts';
 import { Refused, type Shaped, Shapes, type SourceObject } from './transfer/shapes.ts';
 import type { Source } from './transfer/source.ts';
 
-/** Of one object. */
+/** Differences of one object that are shown. */
 const MOST_SHOWN = 5;
 const MOST_TEXT = 60;
 

@@ -1,4 +1,4 @@
-import type { FieldSchema, MessageSchema, ValueSchema } from '../api/schema.ts';
+import { type FieldSchema, type MessageSchema, PLAIN_FIELD, type ValueSchema } from '../api/schema.ts';
 
 /** A type prepared for decoding, once: the work of decode.ts then grows with the object, not with its type. */
 export class DecodePlan {
@@ -99,26 +99,9 @@ function planOfMessage(schema: ValueSchema): DecodePlan {
 
 /** kind and apiVersion come first in every object. */
 const TYPE_FIELDS: readonly FieldSchema[] = ['kind', 'apiVersion'].map((name) => ({
+  ...PLAIN_FIELD,
   name,
-  number: undefined,
   value: { kind: 'string' },
-  required: false,
-  publishedRequired: false,
-  immutable: false,
-  nesting: [],
-  zero: 'keep',
-  default: undefined,
-  publishedDefault: undefined,
-  listType: undefined,
-  listMapKeys: [],
-  atomic: false,
-  granular: false,
-  patchStrategy: [],
-  patchMergeKey: undefined,
-  gate: undefined,
-  ungated: [],
-  dropEmpty: false,
-  isPointer: false,
 }));
 
 export const isTypeField = (schema: FieldSchema): boolean => TYPE_FIELDS.includes(schema);

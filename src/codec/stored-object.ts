@@ -244,14 +244,14 @@ function isKey(json: Buffer, from: number, to: number, name: string): boolean {
   return true;
 }
 
-/** Behind the string that begins here. */
+/** Returns the position behind the string that begins here. */
 export function skipString(json: Buffer, from: number): number {
   let at = from + 1;
   while (at < json.length && json[at] !== QUOTE) at += json[at] === BACKSLASH ? 2 : 1;
   return at + 1;
 }
 
-/** Behind the value that begins here. */
+/** Returns the position behind the value that begins here. */
 export function skipValue(json: Buffer, from: number): number {
   let depth = 0;
   let at = from;

@@ -1,7 +1,7 @@
 import { EVENTS } from '../api/known-resources.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import { StatusError } from '../api/status.ts';
-import type { Event } from '../api/types/core/v1.ts';
+import { warningOf } from '../object/warning-event.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { ResourceDefinition } from '../registry/resource-definition.ts';
 import { NODE_PORTS, type ValuePool } from '../registry/value-pool.ts';
@@ -109,28 +109,11 @@ async function tell(
   problem: Problem,
 ): Promise<void> {
   const { namespace = '', name = '', uid = '', resourceVersion = '' } = object.metadata;
-  const at = now()
-    .toISOString()
-    .replace(/\.\d+Z$/, 'Z');
-  const event: Event = {
-    kind: 'Event',
-    apiVersion: 'v1',
-    metadata: { generateName: `${name}.`, namespace },
-    involvedObject: {
-      kind: object.kind,
-      apiVersion: object.apiVersion,
-      namespace,
-      name,
-      uid,
-      resourceVersion,
-    },
-    ...problem,
-    type: 'Warning',
-    source: { component: AUTHOR },
-    firstTimestamp: at,
-    lastTimestamp: at,
-    count: 1,
-  };
+  const { kind, apiVersion } = object;
+  const event = warningOf(
+    { kind, apiVersion, namespace, name, uid, resourceVersion },
+    { ...problem, component: AUTHOR, time: now() },
+  );
   const failed = (why: string): void =>
     onTrouble(`the event about ${namespace}/${name} could not be written: ${why}`);
   try {

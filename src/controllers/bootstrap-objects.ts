@@ -11,6 +11,7 @@ import {
   reconcileRole,
 } from '../authz/rbac/bootstrap/bootstrap-policy.ts';
 import { RBAC_GROUP } from '../authz/rbac/role-rules.ts';
+import { toDay } from '../object/timestamps.ts';
 import { AS_SERVER, type Client } from '../verbs/client/client.ts';
 
 /** Objects that every cluster needs. Each is created once; existing ones are not changed. */
@@ -108,7 +109,7 @@ export const TRACKING_NAME = 'kube-apiserver-legacy-service-account-token-tracki
  * @throws StatusError, StorageError
  */
 export async function noteTokenTracking(client: Client, now: Date): Promise<void> {
-  const since = now.toISOString().slice(0, '2026-01-01'.length);
+  const since = toDay(now.getTime());
   const begin = (map: ConfigMap): ConfigMap => ({ ...map, data: { ...map.data, since } });
   const metadata = { name: TRACKING_NAME, namespace: TRACKING_NAMESPACE };
   await client.ensure(CONFIG_MAPS, begin({ kind: 'ConfigMap', apiVersion: 'v1', metadata }), {

@@ -9,7 +9,7 @@ import {
   revise,
   suggestedIn,
 } from '../flow-control/shipped-configuration.ts';
-import { pause } from '../util/pause.ts';
+import { pause, repeat } from '../util/pause.ts';
 import type { Client } from '../verbs/client/client.ts';
 
 const LEVELS: ResourceOf<ApiObject> = { group: FLOW_CONTROL_GROUP, resource: 'prioritylevelconfigurations' };
@@ -34,10 +34,8 @@ export class FlowControlBootstrap {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await pause(PERIOD_MS, signal);
-      if (!signal.aborted) await this.ensure().catch(this.#onError);
-    }
+    await pause(PERIOD_MS, signal);
+    await repeat(() => this.ensure(), signal, { everyMs: PERIOD_MS, onError: this.#onError });
   }
 
   /** Levels before the schemas that name them. @throws StatusError, StorageError */

@@ -2,9 +2,9 @@ import type { ResourceOf } from '../api/names.ts';
 import type { FlowSchema, FlowSchemaCondition } from '../api/types/flowcontrol/v1.ts';
 import { parseFlowSchema } from '../flow-control/flow-configuration.ts';
 import { FLOW_CONTROL_GROUP } from '../flow-control/shipped-configuration.ts';
-import { pause } from '../util/pause.ts';
+import { toTimestamp } from '../object/timestamps.ts';
+import { keepDoing, pause } from '../util/pause.ts';
 import type { Client } from '../verbs/client/client.ts';
-import { toTimestamp } from '../verbs/writing/object-metadata.ts';
 
 const SCHEMAS: ResourceOf<FlowSchema> = { group: FLOW_CONTROL_GROUP, resource: 'flowschemas' };
 const LEVELS = { group: FLOW_CONTROL_GROUP, resource: 'prioritylevelconfigurations' };
@@ -33,17 +33,14 @@ export class FlowSchemaConditions {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      this.#changed = new AbortController();
-      const changed = this.#changed.signal;
-      try {
-        await this.#updateAll();
-        await pause(PERIOD_MS, AbortSignal.any([signal, changed]));
-      } catch (error) {
-        this.#onError(error);
-        await pause(RETRY_MS, signal);
-      }
-    }
+    await keepDoing(() => this.#round(signal), signal, { retryMs: RETRY_MS, onError: this.#onError });
+  }
+
+  async #round(signal: AbortSignal): Promise<void> {
+    this.#changed = new AbortController();
+    const changed = this.#changed.signal;
+    await this.#updateAll();
+    await pause(PERIOD_MS, AbortSignal.any([signal, changed]));
   }
 
   async #updateAll(): Promise<void> {

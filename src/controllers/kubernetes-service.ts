@@ -4,7 +4,9 @@ import { equal } from '../object/equality.ts';
 import { isIpv6 } from '../object/ip.ts';
 import type { Trust } from '../storage/object-reader.ts';
 import type { ServerAddress, ServerLeases } from '../storage/server-leases.ts';
-import { pause } from '../util/pause.ts';
+import { getOrAdd } from '../util/get-or-add.ts';
+import { inTime } from '../util/in-time.ts';
+import { repeat } from '../util/pause.ts';
 import { AS_SERVER, type Client } from '../verbs/client/client.ts';
 
 const RENEW_EVERY_MS = 5000;
@@ -58,11 +60,8 @@ export class KubernetesService {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { renewEveryMs = RENEW_EVERY_MS, onError } = this.#options;
-    while (!signal.aborted) {
-      await this.#inTurn(() => this.#round()).catch(onError);
-      await pause(renewEveryMs, signal);
-    }
+    const { renewEveryMs: everyMs = RENEW_EVERY_MS, onError } = this.#options;
+    await repeat(() => this.#inTurn(() => this.#round()), signal, { everyMs, onError });
   }
 
   /** To be called when the server starts to end, while it still serves, so that traffic moves elsewhere. Never rejects. */
@@ -73,7 +72,7 @@ export class KubernetesService {
     const left = this.#inTurn(async () => this.#write(await leases.release(self), self, 'latest')).catch(
       onError,
     );
-    await Promise.race([left, new Promise((resolve) => setTimeout(resolve, LEAVE_MS).unref())]);
+    await inTime(left, LEAVE_MS, () => {});
   }
 
   #inTurn(work: () => Promise<void>): Promise<void> {
@@ -234,6 +233,6 @@ function toService({ clusterIp, targetPort, nodePort }: ServiceShape): ApiObject
 function byPort(servers: readonly ServerAddress[]): Map<number, string[]> {
   const ports = new Map<number, string[]>();
   const sorted = [...servers].sort((a, b) => a.port - b.port || (a.address < b.address ? -1 : 1));
-  for (const { address, port } of sorted) ports.set(port, [...(ports.get(port) ?? []), address]);
+  for (const { address, port } of sorted) getOrAdd(ports, port, () => []).push(address);
   return ports;
 }

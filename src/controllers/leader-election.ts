@@ -4,7 +4,9 @@ import type { Lease } from '../api/types/coordination/v1.ts';
 import type * as alpha from '../api/types/coordination/v1alpha1.ts';
 import type * as beta from '../api/types/coordination/v1beta1.ts';
 import { isOlder, parseSemanticVersion, type SemanticVersion } from '../object/semantic-version.ts';
-import { keepDoing, pause } from '../util/pause.ts';
+import { toMicroTime } from '../object/timestamps.ts';
+import { getOrAdd } from '../util/get-or-add.ts';
+import { repeat } from '../util/pause.ts';
 import { AS_SERVER, type Client } from '../verbs/client/client.ts';
 
 /**
@@ -207,8 +209,6 @@ export function electedLease(lease: Lease, { holder, strategy }: Choice, now: Da
   };
 }
 
-const toMicroTime = (time: Date): string => time.toISOString().replace('Z', '000Z');
-
 export class LeaderElections {
   readonly #client: Client;
   readonly #now: () => Date;
@@ -225,15 +225,8 @@ export class LeaderElections {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const retry = { retryMs: RETRY_MS, onError: this.#onError };
-    await keepDoing(
-      async () => {
-        await this.round();
-        await pause(ROUND_MS, signal);
-      },
-      signal,
-      retry,
-    );
+    const rhythm = { everyMs: ROUND_MS, retryMs: RETRY_MS, onError: this.#onError };
+    await repeat(() => this.round(), signal, rhythm);
   }
 
   /** Checks every lease that has candidates. @throws StatusError, StorageError */
@@ -241,7 +234,7 @@ export class LeaderElections {
     const wanted = new Map<string, LeaseCandidate[]>();
     for (const candidate of await this.#client.list(CANDIDATES, {}, 'cached')) {
       const key = `${candidate.metadata.namespace}/${candidate.spec?.leaseName}`;
-      wanted.set(key, [...(wanted.get(key) ?? []), candidate]);
+      getOrAdd(wanted, key, () => []).push(candidate);
     }
     for (const [key, candidates] of wanted) {
       const [namespace = '', name = ''] = key.split('/');

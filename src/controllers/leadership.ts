@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { WorkLease, WorkLeases } from '../storage/work-leases.ts';
-import { aborted, pause } from '../util/pause.ts';
+import { aborted, repeat } from '../util/pause.ts';
 
 interface LeaseTimes {
   /** Another server takes over after this time without a renewal. */
@@ -73,11 +73,9 @@ export class Leadership {
 
   /** Seeks the lease and keeps it. When the signal aborts, ends the current work before it leaves the lease. */
   async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await this.#round().catch(this.#options.onError);
-      await pause(this.#times.roundMs, signal);
-    }
-    await this.#leave().catch(this.#options.onError);
+    const { onError } = this.#options;
+    await repeat(() => this.#round(), signal, { everyMs: this.#times.roundMs, onError });
+    await this.#leave().catch(onError);
   }
 
   /**

@@ -4,13 +4,13 @@ import type { GroupResource } from '../api/names.ts';
 import { StatusError } from '../api/status.ts';
 import type { ConfigMap, Namespace, ServiceAccount } from '../api/types/core/v1.ts';
 import { objectAt } from '../object/json-values.ts';
+import { toTimestamp } from '../object/timestamps.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { RemoteContents } from '../registry/remote-apis.ts';
 import type { Entry } from '../storage/store.ts';
 import { errorText } from '../util/error-text.ts';
 import { keepDoing, pause } from '../util/pause.ts';
 import type { Client } from '../verbs/client/client.ts';
-import { toTimestamp } from '../verbs/writing/object-metadata.ts';
 import type { NamespaceObject } from './every-namespace.ts';
 import { type Leftovers, withLeftovers } from './namespace-conditions.ts';
 

@@ -1,6 +1,7 @@
 import type { QuotaLedger } from '../admission/plugins/resource-quota.ts';
 import { type Measure, measureOf, only, scopesOf, ZERO } from '../admission/quota/quota.ts';
 import { QUOTAS } from '../api/known-resources.ts';
+import { toResourceKey } from '../api/names.ts';
 import type { ResourceQuota, ResourceQuotaStatus } from '../api/types/core/v1.ts';
 import {
   addLists,
@@ -120,7 +121,7 @@ export class QuotaUsage {
   }
 
   #followCounted({ measure, definition }: CountedResource, also: AlsoRun): void {
-    const key = `${definition.group}/${definition.resource}`;
+    const key = toResourceKey(definition);
     if (this.#followed.has(key)) return;
     this.#followed.add(key);
     const follow = async (signal: AbortSignal): Promise<void> => {

@@ -3,7 +3,7 @@ import type { ClusterRole, PolicyRule } from '../api/types/rbac/v1.ts';
 import { RBAC_GROUP } from '../authz/rbac/role-rules.ts';
 import { equal } from '../object/equality.ts';
 import { fromLabelSelector, matchesLabels } from '../object/selectors.ts';
-import { pause } from '../util/pause.ts';
+import { keepDoing } from '../util/pause.ts';
 import type { Client } from '../verbs/client/client.ts';
 
 const ROLES: ResourceOf<ClusterRole> = { group: RBAC_GROUP, resource: 'clusterroles' };
@@ -23,16 +23,11 @@ export class RoleAggregation {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        for await (const _ of this.#client.changes(ROLES, signal)) {
-          await this.aggregate();
-        }
-      } catch (error) {
-        this.#onError(error);
-        await pause(RETRY_MS, signal);
-      }
-    }
+    await keepDoing(() => this.#follow(signal), signal, { retryMs: RETRY_MS, onError: this.#onError });
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    for await (const _ of this.#client.changes(ROLES, signal)) await this.aggregate();
   }
 
   /** Repeats until nothing changes, because aggregated roles may be aggregated again. */

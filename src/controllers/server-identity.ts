@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { LEASES } from '../api/known-resources.ts';
 import type { Lease } from '../api/types/coordination/v1.ts';
-import { pause } from '../util/pause.ts';
+import { toMicroTime } from '../object/timestamps.ts';
+import { pause, repeat } from '../util/pause.ts';
 import type { Client } from '../verbs/client/client.ts';
 
 export const IDENTITY_LABEL = 'apiserver.kubernetes.io/identity';
@@ -81,10 +82,8 @@ export class ServerIdentity {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await pause(RENEW_MS, signal);
-      if (!signal.aborted) await this.renew().catch(this.#onError);
-    }
+    await pause(RENEW_MS, signal);
+    await repeat(() => this.renew(), signal, { everyMs: RENEW_MS, onError: this.#onError });
   }
 
   #renewed({ metadata, spec, ...lease }: Lease): Lease {
@@ -100,7 +99,7 @@ export class ServerIdentity {
         ...spec,
         holderIdentity: this.#holder,
         leaseDurationSeconds: LEASE_SECONDS,
-        renewTime: this.#now().toISOString().replace('Z', '000Z'),
+        renewTime: toMicroTime(this.#now()),
       },
     };
   }

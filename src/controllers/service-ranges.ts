@@ -5,6 +5,7 @@ import type { Service } from '../api/types/core/v1.ts';
 import type { IPAddress, ServiceCIDR } from '../api/types/networking/v1beta1.ts';
 import { type Condition, type Finding, withCondition } from '../object/conditions.ts';
 import { contains, formatIp, type IpRange, networkBytes, parseCidr, parseIp } from '../object/ip.ts';
+import { toTimestamp } from '../object/timestamps.ts';
 import { createAddressPool, familyName, joinPools, type ValuePool } from '../registry/value-pool.ts';
 import type { Followed } from '../storage/follower.ts';
 import { toObject } from '../storage/object-reader.ts';
@@ -171,7 +172,7 @@ async function report(
   client: Client,
   { found, time }: { readonly found: Finding; readonly time: Date },
 ): Promise<void> {
-  const at = time.toISOString().replace(/\.\d+Z$/, 'Z');
+  const at = toTimestamp(time);
   const before = known.filter(({ type }) => type === found.type);
   // An empty reason is left out, so that it has no owner.
   const conditions = withCondition(before, found, at).map(withoutEmptyReason);

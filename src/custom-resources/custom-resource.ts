@@ -9,6 +9,7 @@ import { CUSTOM_TYPE, type CustomDecodeOptions, type CustomVersion } from '../re
 import { compareVersions } from '../registry/registry.ts';
 import type { ResourceDefinition } from '../registry/resource-definition.ts';
 import type { Store } from '../storage/store.ts';
+import { getOrAdd } from '../util/get-or-add.ts';
 import type { Steps } from '../util/turns.ts';
 import { type ConversionParts, toConverter, type WebhookConverter } from './conversion/webhook-converter.ts';
 import { toScale } from './custom-scale.ts';
@@ -227,12 +228,7 @@ class Version implements CustomVersion {
   }
 
   through(store: Store): Store {
-    let versioned = this.#stores.get(store);
-    if (versioned === undefined) {
-      versioned = new VersionedStore(store, this.#translation);
-      this.#stores.set(store, versioned);
-    }
-    return versioned;
+    return getOrAdd(this.#stores, store, () => new VersionedStore(store, this.#translation));
   }
 
   #schema(): VersionSchema {

@@ -6,6 +6,7 @@ import type {
 } from '../api/types/apiextensions/v1.ts';
 import { cutObjects } from '../codec/cut-objects.ts';
 import { parseStored } from '../codec/stored-object.ts';
+import { getOrAdd } from '../util/get-or-add.ts';
 
 /** A version of a definition without its schema, which is nearly all of its bytes. */
 export type VersionOutline = Omit<CustomResourceDefinitionVersion, 'schema'>;
@@ -40,11 +41,7 @@ export class DefinitionSource {
 
   /** Undefined: the version is missing or has no schema. */
   schemaOf(version: string): JSONSchemaProps | undefined {
-    let schemas = recent.get(this.#json);
-    if (schemas === undefined) {
-      schemas = parseSchemas(this.#json);
-      recent.set(this.#json, schemas);
-    }
+    const schemas = getOrAdd(recent, this.#json, () => parseSchemas(this.#json));
     return schemas.get(version);
   }
 

@@ -2,9 +2,9 @@ import type { Minor } from '../api/emulation.ts';
 import type { JsonObject } from '../api/object-meta.ts';
 import { CBOR, negotiate, notAcceptable, parseClauses, wantsPretty } from '../codec/negotiate.ts';
 import { encodeValue } from '../codec/wire-formats.ts';
+import { toTimestamp } from '../object/timestamps.ts';
 import { createPages, type Pages, plainText } from '../pages/pages.ts';
 import type { ApiRequest } from '../request/api-request.ts';
-import { toTimestamp } from '../verbs/writing/object-metadata.ts';
 
 /** A page for people, and for programs since a version of Kubernetes (apiserver, server/flagz and server/statusz). */
 interface ZPage {

@@ -2,6 +2,7 @@ import { type Dialect, dialectGroup } from '../api/dialect.ts';
 import type { JsonObject } from '../api/object-meta.ts';
 import type { Registry, ServedResource } from '../registry/registry.ts';
 import type { RemoteApi, RemoteApis } from '../registry/remote-apis.ts';
+import { getOrAdd } from '../util/get-or-add.ts';
 import { hash } from './hash.ts';
 import type { Document } from './openapi.ts';
 import { type ListedGroup, nicknamesOf, subresourcesOf, verbsOf } from './resource-lists.ts';
@@ -42,15 +43,12 @@ export class AggregatedDiscovery {
   /** `name` identifies the list of groups. */
   document(apiVersion: string, name: string, groups: () => readonly ListedGroup[]): Document {
     const key = `${apiVersion} ${name}`;
-    let document = this.#documents.get(key);
-    if (document === undefined) {
-      document = join(
+    return getOrAdd(this.#documents, key, () =>
+      join(
         apiVersion,
         groups().map((group) => this.#part(group)),
-      );
-      this.#documents.set(key, document);
-    }
-    return document;
+      ),
+    );
   }
 
   #part(group: ListedGroup): Part {

@@ -33,7 +33,7 @@ export function publishedView(
   return { type: publishedType(served, type), kind };
 }
 
-/** By name in documents. */
+/** Returns the types of custom resources by their names in documents. */
 export function customTypes(
   served: ServedResource,
   version: OpenApiVersion,

@@ -13,7 +13,7 @@ import type { ForeignType, OpenApiVersion, SchemaWriter } from './openapi-schema
 
 /** What the server has. */
 export interface ServedPages {
-  /** Of the answer of /version. */
+  /** The fields of the answer of /version. */
   readonly versionFields: readonly string[];
   readonly issuer: boolean;
   readonly logs: boolean;

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../api/object-meta.ts';
 import type { ServedResource } from '../registry/registry.ts';
 import type { RemoteDocument } from '../registry/remote-apis.ts';
+import { getOrAdd } from '../util/get-or-add.ts';
 import { customTypes, METADATA_TYPES } from './custom-types.ts';
 import { hash } from './hash.ts';
 import {
@@ -30,7 +31,7 @@ export interface BuiltInPart {
   /** JSON: from the end of the paths up to the last definition. */
   readonly tail: Buffer;
   readonly etag: string;
-  /** Of its definitions. */
+  /** The names of its definitions. */
   readonly names: ReadonlySet<string>;
 }
 
@@ -173,12 +174,7 @@ export function* remoteParts(
 const WRITABLE = new WeakMap<RemoteDocument, boolean>();
 
 function isWritable(document: RemoteDocument): boolean {
-  let writable = WRITABLE.get(document);
-  if (writable === undefined) {
-    writable = canWrite(document);
-    WRITABLE.set(document, writable);
-  }
-  return writable;
+  return getOrAdd(WRITABLE, document, () => canWrite(document));
 }
 
 function canWrite({ paths, definitions }: RemoteDocument): boolean {

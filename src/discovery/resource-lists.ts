@@ -22,7 +22,7 @@ export interface ListedGroup {
   readonly primary: boolean;
 }
 
-/** Without the core group. The first dialect comes first, so clients that take the first match show its names. */
+/** Lists all groups but the core one. The first dialect comes first, so clients that take the first match show its names. */
 export function listGroups(all: readonly ServedGroup[], dialects: readonly Dialect[]): ListedGroup[] {
   const groups = all.filter(({ group }) => group !== '');
   const listed = new Map<string, ListedGroup>();

@@ -94,7 +94,7 @@ export function dumpRequests(
 interface RowParts extends RequestDumpOptions {
   readonly config: Level['config'];
   readonly ticket: Ticket;
-  /** In its queue. */
+  /** The place in its queue. */
   readonly place: number;
 }
 

@@ -1,6 +1,6 @@
 import { type GroupResource, toQualifiedResource } from '../api/names.ts';
 import { badRequest, StatusError } from '../api/status.ts';
-import { StorageError } from '../storage/errors.ts';
+import { failureOf } from '../storage/errors.ts';
 import type { History, LoggedRevision } from '../storage/history.ts';
 import { parseRevision, type Revision } from '../storage/revision.ts';
 import { beforeHistory } from '../verbs/as-of.ts';
@@ -37,7 +37,7 @@ async function readRevision(history: History, name: string): Promise<LoggedRevis
     const query = { revisions: [revision], order: 'newest first', limit: 1, states: 'both' } as const;
     return (await history.rows(query)).rows[0];
   } catch (error) {
-    if (!(error instanceof StorageError) || error.failure.kind !== 'compacted') throw error;
+    if (failureOf(error, 'compacted') === undefined) throw error;
     // Nothing precedes the first revision.
     if ((await history.begin()).at === undefined) return undefined;
     throw await beforeHistory('name', history);

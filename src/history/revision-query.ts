@@ -114,7 +114,9 @@ async function readSince(text: string, history: History): Promise<Revision> {
   const since = parseAsOf('since', text);
   const { revision: begin, at } = await history.begin();
   const after =
-    since.kind === 'revision' ? toRevision(since.revision - 1n) : await revisionOf(since, history, 'since');
+    since.kind === 'revision'
+      ? toRevision(since.revision - 1n)
+      : await revisionOf(since, history, { field: 'since' });
   if (after !== undefined && after >= begin) return after;
   // A log from which nothing was compacted is complete.
   const reachesBack = at === undefined || (since.kind === 'moment' && Date.parse(since.at) >= at.getTime());
@@ -124,7 +126,7 @@ async function readSince(text: string, history: History): Promise<Revision> {
 
 async function readUntil(text: string, history: History): Promise<Revision> {
   const until = parseAsOf('until', text);
-  const upTo = await revisionOf(until, history, 'until');
+  const upTo = await revisionOf(until, history, { field: 'until' });
   const { revision: begin } = await history.begin();
   if (upTo === undefined || upTo < begin) throw await beforeHistory('until', history);
   return upTo;

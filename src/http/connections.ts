@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { isLongRunning } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
+import { pause } from '../util/pause.ts';
 import type { IncomingRequest } from './incoming-request.ts';
 
 /** As long as Go's clients keep an idle connection. */
@@ -38,9 +39,7 @@ export class Connections {
 
   /** Resolves when no connection is left, or time is up. */
   async emptied(withinMs: number): Promise<void> {
-    const deadline = Date.now() + withinMs;
-    while (this.#sockets.size > 0 && Date.now() < deadline)
-      await new Promise((resolve) => setTimeout(resolve, 10));
+    await untilEmpty(this.#sockets, Date.now() + withinMs);
   }
 
   /** Asks HTTP/2 clients to go elsewhere with their next request. */
@@ -91,7 +90,6 @@ export interface DrainPlan {
 
 /** Watches end at least this fast, however long the grace period is. */
 const MIN_WATCHES_PER_SECOND = 200;
-const POLL_MS = 10;
 
 /** The requests under way, and their orderly end. */
 export class OpenRequests {
@@ -122,9 +120,7 @@ export class OpenRequests {
 
   /** Resolves when no request but long-running ones is left, or time is up. */
   async drained(graceMs: number): Promise<void> {
-    const deadline = Date.now() + graceMs;
-    while (this.#open.size > 0 && Date.now() < deadline)
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await untilEmpty(this.#open, Date.now() + graceMs);
   }
 
   /** Ends watches one after the other, spread over the grace period, so that they do not all come back at once. */
@@ -135,13 +131,18 @@ export class OpenRequests {
     const begun = Date.now();
     for (const [at, request] of all.entries()) {
       const dueMs = graceMs === 0 ? 0 : (at / perSecond) * 1000 - (Date.now() - begun);
-      if (dueMs > 1) await new Promise((resolve) => setTimeout(resolve, dueMs));
+      if (dueMs > 1) await pause(dueMs);
       request.abort();
     }
-    const deadline = begun + Math.max(graceMs, 1000);
-    while (this.#long.size > 0 && Date.now() < deadline)
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await untilEmpty(this.#long, begun + Math.max(graceMs, 1000));
   }
+}
+
+const POLL_MS = 10;
+
+/** Resolves when nothing is left, or at the deadline, in epoch milliseconds. */
+async function untilEmpty(left: ReadonlySet<unknown>, deadlineMs: number): Promise<void> {
+  while (left.size > 0 && Date.now() < deadlineMs) await pause(POLL_MS);
 }
 
 /** Answers about overload and shutdown are plain text, because they must cost nothing. */

@@ -70,7 +70,7 @@ const LINGER_MS = 2000;
 const FLUSH_MS = 20;
 
 /** The one TLS port, HTTP/2 and HTTP/1.1. Node's request and response go straight to the pipeline and back. */
-export function listen(options: HttpOptions): Promise<HttpServer> {
+export async function listen(options: HttpOptions): Promise<HttpServer> {
   const front: FrontState = {
     options,
     open: new OpenRequests(),
@@ -96,24 +96,35 @@ export function listen(options: HttpOptions): Promise<HttpServer> {
   server.on('sessionError', () => {});
   server.on('tlsClientError', () => options.onHandshakeError());
   server.on('clientError', refuseBrokenInput);
+  const { port } = await listening(server, options);
+  server.on('error', (error) => options.logger.error('the listener failed', error));
+  options.shares?.begin();
+  const closed = Promise.withResolvers<void>();
+  let left: Promise<void> | undefined;
+  const leave = (): Promise<void> => {
+    left ??= stopListening(server, connections, closed.resolve);
+    return left;
+  };
+  return {
+    port,
+    leave,
+    drain: async (plan) => {
+      await drain(leave, front.open, connections, plan);
+      await closed.promise;
+    },
+  };
+}
+
+/** Resolves when the port is open. @throws Error of the system, such as EADDRINUSE */
+function listening(
+  server: Listener,
+  { host, port, sharesPort }: Pick<HttpOptions, 'host' | 'port' | 'sharesPort'>,
+): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen({ port: options.port, host: options.host, reusePort: options.sharesPort }, () => {
+    server.listen({ port, host, reusePort: sharesPort }, () => {
       server.removeListener('error', reject);
-      server.on('error', (error) => options.logger.error('the listener failed', error));
-      options.shares?.begin();
-      const { port } = server.address() as AddressInfo;
-      const closed = Promise.withResolvers<void>();
-      let left: Promise<void> | undefined;
-      const leave = (): Promise<void> => {
-        left ??= stopListening(server, connections, closed.resolve);
-        return left;
-      };
-      const end = async (plan: DrainPlan): Promise<void> => {
-        await drain(leave, front.open, connections, plan);
-        await closed.promise;
-      };
-      resolve({ port, leave, drain: end });
+      resolve(server.address() as AddressInfo);
     });
   });
 }
@@ -270,12 +281,8 @@ const NO_CONTENT: ApiResponse = {
 };
 
 /** HTTP/2 lets a client cause much work with little effort, so unknown callers get one request for each connection. */
-function isUnknown(request: IncomingRequest, { code }: ApiResponse): boolean {
-  if (code === 401) return true;
-  const user: unknown = Reflect.get(request, 'user');
-  const groups = typeof user === 'object' && user !== null && 'groups' in user ? user.groups : [];
-  return Array.isArray(groups) && groups.includes('system:unauthenticated');
-}
+const isUnknown = ({ user }: IncomingRequest, { code }: ApiResponse): boolean =>
+  code === 401 || user?.groups.includes('system:unauthenticated') === true;
 
 async function drain(
   leave: HttpServer['leave'],

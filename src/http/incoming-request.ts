@@ -10,6 +10,7 @@ import type {
   PeerCertificate,
   RawRequest,
   ResourceTarget,
+  UserInfo,
 } from '../request/api-request.ts';
 import { Waits } from '../request/waits.ts';
 import type { Incoming } from './exchange.ts';
@@ -31,6 +32,8 @@ export class IncomingRequest implements ApiRequest {
   audit: AuditTrail | undefined = undefined;
   knowsCbor = false;
   deadlineMs?: number;
+  /** Set by authentication (markAuthenticated), and by impersonation; undefined where the caller was refused. */
+  readonly user: UserInfo | undefined = undefined;
   readonly #info: RequestInfo;
   readonly #incoming: Incoming;
   readonly #upgrade: string;

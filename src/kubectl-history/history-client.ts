@@ -14,8 +14,6 @@ import { isNoSuchPath, type Kubectl, ServerError } from './kubectl.ts';
 import { readJson } from './read-json.ts';
 import { CommandError } from './usage-error.ts';
 
-/** Reads and restores through the server's group history.cluster.io. */
-
 const ROOT = '/apis/history.cluster.io/v1alpha1';
 const PAGE = 500;
 
@@ -49,31 +47,6 @@ export interface WatchFailure {
   readonly message?: string;
 }
 
-export interface HistoryClient {
-  /** Newest first. @throws CommandError */
-  pages(query: RevisionsQuery): AsyncGenerator<RevisionsPage>;
-  /** All pages together. @throws CommandError */
-  revisions(query: RevisionsQuery): Promise<readonly Revision[]>;
-  /** The begin of history; undefined: history is complete. @throws CommandError */
-  oldest(): Promise<Oldest | undefined>;
-  /** @throws CommandError */
-  revision(number: string): Promise<Revision>;
-  /** @throws CommandError */
-  why(number: string): Promise<Explanation>;
-  /** The timeline of an object and its dependents, or of a namespace (`namespace:shop`); oldest first. @throws CommandError */
-  timeline(
-    reference: string,
-    query: Pick<RevisionsQuery, 'since' | 'until'>,
-  ): Promise<readonly TimelineEntry[]>;
-  /** @throws CommandError */
-  blame(reference: string, asOf: string | undefined): Promise<Blame>;
-  /** @throws CommandError */
-  restore(spec: RestoreSpec, isDryRun: boolean): Promise<Restore>;
-  /** The object or list at a path, now or in the past; undefined: none. @throws CommandError */
-  object(path: string, asOf: string | undefined): Promise<JsonValue | undefined>;
-  watch(query: RevisionsQuery, resourceVersion: string, signal: AbortSignal): AsyncGenerator<WatchEvent>;
-}
-
 /** A resource that only servers with history have. */
 const REVISIONS = 'revisions.history.cluster.io';
 
@@ -83,93 +56,125 @@ interface HistoryClientOptions {
   readonly resources: Resources;
 }
 
-export function createHistoryClient({ kubectl, server, resources }: HistoryClientOptions): HistoryClient {
-  const read = async <T>(path: string): Promise<T> => {
-    try {
-      return readJson(await kubectl.get(path));
-    } catch (error) {
-      throw isNoSuchPath(error) ? noHistory(server) : error;
+/** Reads and restores through the server's group history.cluster.io. */
+export class HistoryClient {
+  readonly #kubectl: Kubectl;
+  readonly #server: string;
+  readonly #resources: Resources;
+
+  constructor({ kubectl, server, resources }: HistoryClientOptions) {
+    this.#kubectl = kubectl;
+    this.#server = server;
+    this.#resources = resources;
+  }
+
+  /** Newest first. @throws CommandError */
+  async *pages(query: RevisionsQuery): AsyncGenerator<RevisionsPage> {
+    let left = query.limit ?? Number.POSITIVE_INFINITY;
+    for (let token: string | undefined; left > 0; ) {
+      const limit = Math.min(PAGE, left);
+      const page = toQuery(query, { limit: String(limit), continue: token });
+      const list = await this.#read<RevisionList>(`${ROOT}/revisions?${page}`);
+      const items = list.items ?? [];
+      yield { items, resourceVersion: list.metadata?.resourceVersion ?? '0' };
+      left -= items.length;
+      token = list.metadata?.continue;
+      if (token === undefined || token === '') return;
     }
-  };
-  const client: HistoryClient = {
-    async *pages(query) {
-      let left = query.limit ?? Number.POSITIVE_INFINITY;
-      for (let token: string | undefined; left > 0; ) {
-        const limit = Math.min(PAGE, left);
-        const list = await read<RevisionList>(
-          `${ROOT}/revisions?${toQuery(query, { limit: String(limit), continue: token })}`,
-        );
-        const items = list.items ?? [];
-        yield { items, resourceVersion: list.metadata?.resourceVersion ?? '0' };
-        left -= items.length;
-        token = list.metadata?.continue;
-        if (token === undefined || token === '') return;
-      }
-    },
-    async revisions(query) {
-      const all: Revision[] = [];
-      for await (const { items } of client.pages(query)) all.push(...items);
-      return all;
-    },
-    async oldest() {
-      try {
-        await read(`${ROOT}/revisions?limit=1&since=1`);
-      } catch (error) {
-        if (!(error instanceof ServerError) || error.reason !== 'Expired') throw error;
-        const [, revision, at] = /from revision (\d+)(?: \(([^)]+)\))?/.exec(error.message) ?? [];
-        if (revision !== undefined) return { revision, at };
-      }
-      return undefined;
-    },
-    revision: (number) => read(`${ROOT}/revisions/${number}`),
-    why: (number) => read(`${ROOT}/revisions/${number}/why`),
-    async timeline(reference, { since, until }) {
-      const entries: TimelineEntry[] = [];
-      for (let token: string | undefined; token !== ''; ) {
-        const query = toQuery({ since, until }, { limit: String(PAGE), continue: token });
-        const page: Timeline = await read(`${ROOT}/timelines/${encodeURIComponent(reference)}?${query}`);
-        entries.push(...(page.entries ?? []));
-        token = page.continue ?? '';
-      }
-      return entries;
-    },
-    blame: (reference, asOf) => read(`${ROOT}/blames/${encodeURIComponent(reference)}${asOfQuery(asOf)}`),
-    async restore(spec, isDryRun) {
-      const body = {
-        apiVersion: 'history.cluster.io/v1alpha1',
-        kind: 'Restore',
-        metadata: { generateName: 'restore-' },
-        spec,
-      };
-      try {
-        return readJson(await kubectl.create(`${ROOT}/restores${isDryRun ? '?dryRun=All' : ''}`, body));
-      } catch (error) {
-        throw isNoSuchPath(error) ? noHistory(server) : error;
-      }
-    },
-    async object(path, asOf) {
-      // Another server would ignore asOf, and return the present state.
-      if (asOf !== undefined && !(await resources.has(REVISIONS))) throw noHistory(server);
-      try {
-        return readJson(await kubectl.get(`${path}${asOfQuery(asOf)}`));
-      } catch (error) {
-        if (error instanceof ServerError && error.reason === 'NotFound' && !isNoSuchPath(error))
-          return undefined;
-        throw error;
-      }
-    },
-    async *watch(query, resourceVersion, signal) {
-      const flags = { watch: 'true', allowWatchBookmarks: 'true', resourceVersion };
-      const { fields } = query;
-      for await (const line of kubectl.lines(
-        `${ROOT}/revisions?${toQuery({ ...(fields && { fields }) }, flags)}`,
-        signal,
-      )) {
-        yield readJson(line);
-      }
-    },
-  };
-  return client;
+  }
+
+  /** All pages together. @throws CommandError */
+  async revisions(query: RevisionsQuery): Promise<readonly Revision[]> {
+    const all: Revision[] = [];
+    for await (const { items } of this.pages(query)) all.push(...items);
+    return all;
+  }
+
+  /** The begin of history; undefined: history is complete. @throws CommandError */
+  async oldest(): Promise<Oldest | undefined> {
+    try {
+      await this.#read(`${ROOT}/revisions?limit=1&since=1`);
+    } catch (error) {
+      if (!(error instanceof ServerError) || error.reason !== 'Expired') throw error;
+      const [, revision, at] = /from revision (\d+)(?: \(([^)]+)\))?/.exec(error.message) ?? [];
+      if (revision !== undefined) return { revision, at };
+    }
+    return undefined;
+  }
+
+  /** @throws CommandError */
+  revision(number: string): Promise<Revision> {
+    return this.#read(`${ROOT}/revisions/${number}`);
+  }
+
+  /** @throws CommandError */
+  why(number: string): Promise<Explanation> {
+    return this.#read(`${ROOT}/revisions/${number}/why`);
+  }
+
+  /** The timeline of an object and its dependents, or of a namespace (`namespace:shop`); oldest first. @throws CommandError */
+  async timeline(
+    reference: string,
+    { since, until }: Pick<RevisionsQuery, 'since' | 'until'>,
+  ): Promise<readonly TimelineEntry[]> {
+    const entries: TimelineEntry[] = [];
+    for (let token: string | undefined; token !== ''; ) {
+      const query = toQuery({ since, until }, { limit: String(PAGE), continue: token });
+      const page: Timeline = await this.#read(`${ROOT}/timelines/${encodeURIComponent(reference)}?${query}`);
+      entries.push(...(page.entries ?? []));
+      token = page.continue ?? '';
+    }
+    return entries;
+  }
+
+  /** @throws CommandError */
+  blame(reference: string, asOf: string | undefined): Promise<Blame> {
+    return this.#read(`${ROOT}/blames/${encodeURIComponent(reference)}${asOfQuery(asOf)}`);
+  }
+
+  /** @throws CommandError */
+  async restore(spec: RestoreSpec, { isDryRun }: { readonly isDryRun: boolean }): Promise<Restore> {
+    const body = {
+      apiVersion: 'history.cluster.io/v1alpha1',
+      kind: 'Restore',
+      metadata: { generateName: 'restore-' },
+      spec,
+    };
+    const path = `${ROOT}/restores${isDryRun ? '?dryRun=All' : ''}`;
+    return readJson(await this.#kubectl.create(path, body).catch((error) => this.#refuse(error)));
+  }
+
+  /** The object or list at a path, now or in the past; undefined: none. @throws CommandError */
+  async object(path: string, asOf: string | undefined): Promise<JsonValue | undefined> {
+    // Another server would ignore asOf, and return the present state.
+    if (asOf !== undefined && !(await this.#resources.has(REVISIONS))) throw noHistory(this.#server);
+    try {
+      return readJson(await this.#kubectl.get(`${path}${asOfQuery(asOf)}`));
+    } catch (error) {
+      if (error instanceof ServerError && error.reason === 'NotFound' && !isNoSuchPath(error))
+        return undefined;
+      throw error;
+    }
+  }
+
+  async *watch(
+    { fields }: RevisionsQuery,
+    resourceVersion: string,
+    signal: AbortSignal,
+  ): AsyncGenerator<WatchEvent> {
+    const flags = { watch: 'true', allowWatchBookmarks: 'true', resourceVersion };
+    const query = toQuery({ ...(fields && { fields }) }, flags);
+    for await (const line of this.#kubectl.lines(`${ROOT}/revisions?${query}`, signal)) yield readJson(line);
+  }
+
+  async #read<T>(path: string): Promise<T> {
+    return readJson(await this.#kubectl.get(path).catch((error) => this.#refuse(error)));
+  }
+
+  /** @throws CommandError where the server lacks the path, or else the error */
+  #refuse(error: unknown): never {
+    throw isNoSuchPath(error) ? noHistory(this.#server) : error;
+  }
 }
 
 const asOfQuery = (asOf: string | undefined): string =>

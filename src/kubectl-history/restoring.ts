@@ -24,7 +24,7 @@ interface Restoring {
 export async function restore({ session, history, args, format, spec, title }: Restoring): Promise<number> {
   const { screen } = session;
   const isDryRun = args.has('dryRun');
-  const planned = (await history.restore(spec, true)).status?.results ?? [];
+  const planned = (await history.restore(spec, { isDryRun: true })).status?.results ?? [];
   if (isDryRun) {
     await print(screen, format, planned, { isDone: false, title });
     return exitCodeOf(planned);
@@ -34,7 +34,7 @@ export async function restore({ session, history, args, format, spec, title }: R
     return 0;
   }
   const wasShown = await confirm(session, args, planned, title);
-  const done = (await history.restore(spec, false)).status?.results ?? [];
+  const done = (await history.restore(spec, { isDryRun: false })).status?.results ?? [];
   // The confirmation has already shown the changes.
   const shown = wasShown ? done.map((result) => ({ ...result, changes: [] })) : done;
   await print(screen, format, isDocument(format) ? done : shown, { isDone: true, title: undefined });

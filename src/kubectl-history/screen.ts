@@ -9,7 +9,7 @@ import { styleText } from 'node:util';
 export type Style = Parameters<typeof styleText>[0];
 export type Paint = (style: Style, text: string) => string;
 
-/** Without colours. */
+/** Paints nothing. */
 export const PLAIN: Paint = (_, text) => text;
 
 interface ScreenOptions {

@@ -1,7 +1,7 @@
 import type { CommandArguments, CommandLine } from './arguments.ts';
 import type { FlagKey } from './flags.ts';
 import { createResources, type Resources } from './found-resources.ts';
-import { createHistoryClient, type HistoryClient } from './history-client.ts';
+import { HistoryClient } from './history-client.ts';
 import { type Cluster, readCluster } from './kubeconfig.ts';
 import { createKubectl, type Kubectl } from './kubectl.ts';
 import type { Screen } from './screen.ts';
@@ -65,7 +65,7 @@ export function createSession({ screen, env, line, now, signal, ask }: SessionOp
       const cluster = await readCluster(kubectl, line, env);
       const { server } = cluster;
       const resources = createResources({ kubectl, server, env, now: () => now });
-      return { cluster, resources, history: createHistoryClient({ kubectl, server, resources }) };
+      return { cluster, resources, history: new HistoryClient({ kubectl, server, resources }) };
     },
   };
 }

@@ -10,7 +10,7 @@ export interface IpAddress {
 
 export interface IpRange {
   readonly family: 4 | 6;
-  /** Of the address as written, host bits included. */
+  /** The address as written, host bits included. */
   readonly bytes: readonly number[];
   readonly prefixBits: number;
 }
@@ -147,7 +147,7 @@ export type StrictReading =
       readonly kind: 'good';
       readonly family: 4 | 6;
       readonly canonical: string;
-      /** Of a range: no bit is set after the prefix. Always true for an address. */
+      /** Whether a range has no bit set after its prefix. Always true for an address. */
       readonly masked: boolean;
     }
   | { readonly kind: 'bad'; readonly why: string };

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { FieldSchema, MessageSchema, ValueSchema } from '../api/schema.ts';
+import { getOrAdd } from '../util/get-or-add.ts';
 import { goPlain, goTypeOf } from './go-value.ts';
 import { isObject, setField } from './json-values.ts';
 import { PatchError } from './patch-error.ts';
@@ -58,7 +59,7 @@ function mergeObject(target: JsonObject, patch: JsonObject, schema: Fields): Jso
     if (key.startsWith(DELETE_FROM)) deleteFromList(out, key.slice(DELETE_FROM.length), value);
     else if (key.startsWith(ELEMENT_ORDER)) orderOnly(out, patch, key.slice(ELEMENT_ORDER.length), schema);
     else if (value === null) delete out[key];
-    else mergeField(out, patch, key, value, schema);
+    else mergeField(out, patch, key, schema);
   }
   return out;
 }
@@ -76,7 +77,8 @@ function retainKeys(out: JsonObject, patch: JsonObject): void {
   for (const key of Object.keys(out)) if (!kept.has(key)) delete out[key];
 }
 
-function mergeField(out: JsonObject, patch: JsonObject, key: string, value: JsonValue, schema: Fields): void {
+function mergeField(out: JsonObject, patch: JsonObject, key: string, schema: Fields): void {
+  const value = patch[key] ?? null;
   const field = schema?.fields.get(key);
   const current = Object.hasOwn(out, key) ? out[key] : undefined;
   if (isObject(value)) {
@@ -164,9 +166,7 @@ function placesById(list: readonly JsonValue[], key: string): Map<JsonValue, num
   for (const [at, item] of list.entries()) {
     const id = isObject(item) ? item[key] : undefined;
     if (id === undefined) continue;
-    const known = places.get(id);
-    if (known === undefined) places.set(id, [at]);
-    else known.push(at);
+    getOrAdd(places, id, () => []).push(at);
   }
   return places;
 }

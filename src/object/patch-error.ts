@@ -36,10 +36,9 @@ export function mergedJson(result: JsonValue, patch: JsonValue, mostLetters: num
 /** The same for a JSON patch, whose pointers show which objects it changed. */
 export function operatedJson(result: JsonValue, operations: JsonValue, mostLetters: number): string {
   const way: JsonObject = {};
-  for (const operation of Array.isArray(operations) ? operations : [])
-    if (isObject(operation))
-      for (const pointer of [operation.path, operation.from])
-        if (typeof pointer === 'string') addSteps(way, pointer);
+  const given = (Array.isArray(operations) ? operations : []).filter(isObject);
+  for (const pointer of given.flatMap(({ path = null, from = null }) => [path, from]))
+    if (typeof pointer === 'string') addSteps(way, pointer);
   return mergedJson(result, way, mostLetters);
 }
 

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { FieldSchema, MessageSchema, ValueSchema } from '../api/schema.ts';
 import type { FieldError } from '../api/status.ts';
+import { getOrAdd } from '../util/get-or-add.ts';
 import { equal } from './equality.ts';
 import { counted, required } from './field-errors.ts';
 import { type FieldPath, problemsOf } from './field-path.ts';
@@ -227,12 +228,7 @@ type Path = readonly string[];
 const known = new WeakMap<MessageSchema, readonly Path[]>();
 
 function immutablePaths(schema: MessageSchema): readonly Path[] {
-  let paths = known.get(schema);
-  if (paths === undefined) {
-    paths = pathsIn(schema, [], [schema]);
-    known.set(schema, paths);
-  }
-  return paths;
+  return getOrAdd(known, schema, () => pathsIn(schema, [], [schema]));
 }
 
 /** In the order of the type. `seen`: types on the way here, because some hold themselves. */

@@ -55,13 +55,7 @@ export function createLogger(options: LoggerOptions): LogControl {
   const modules = (options.modules ?? []).map(({ pattern, level }) => ({ matches: toGlob(pattern), level }));
   let { verbosity } = options;
   const format = options.format === 'json' ? jsonLine : textLine;
-  const line = (
-    severity: Severity,
-    caller: Caller,
-    message: string,
-    fields: LogFields = {},
-    level = 0,
-  ): void =>
+  const line = (severity: Severity, { caller, message, fields = {}, level = 0 }: Said): void =>
     output.write(
       severity,
       format({ severity, place: `${caller.file}:${caller.line}`, message, fields, level }),
@@ -71,16 +65,17 @@ export function createLogger(options: LoggerOptions): LogControl {
     const caller = callerOf(info);
     const [name = ''] = caller.file.split('.');
     const own = modules.find(({ matches }) => matches.test(name))?.level ?? verbosity;
-    if (level <= own) line('I', caller, message, typeof fields === 'function' ? fields() : fields, level);
+    if (level > own) return;
+    line('I', { caller, message, fields: typeof fields === 'function' ? fields() : fields, level });
   };
-  const warn: Logger['warn'] = (message, fields) => line('W', callerOf(warn), message, fields);
+  const warn: Logger['warn'] = (message, fields) => line('W', { caller: callerOf(warn), message, fields });
   const error: Logger['error'] = (message, cause) => {
     const caller = callerOf(error);
     const expected =
       cause === undefined ? undefined : options.expected?.(cause, `${caller.file}:${caller.line}`);
     if (expected === undefined)
-      line('E', caller, message, cause === undefined ? {} : { err: describe(cause) });
-    else if (expected.isNews) line('W', caller, message, { trouble: expected.trouble });
+      line('E', { caller, message, fields: cause === undefined ? {} : { err: describe(cause) } });
+    else if (expected.isNews) line('W', { caller, message, fields: { trouble: expected.trouble } });
   };
   return {
     info,
@@ -95,6 +90,13 @@ export function createLogger(options: LoggerOptions): LogControl {
       verbosity = level;
     },
   };
+}
+
+interface Said {
+  readonly caller: Caller;
+  readonly message: string;
+  readonly fields?: LogFields | undefined;
+  readonly level?: number;
 }
 
 interface Caller {
@@ -121,7 +123,7 @@ interface Region {
 }
 
 const FOLDER = new URL('.', import.meta.url).href;
-/** Of each file beside this one by which a line was written. */
+/** The regions of each file that has written a line, by its URL. */
 const regionsByUrl = new Map<string, readonly Region[]>();
 
 /** The bundles are beside each other, and have the line `// dist/cli/serve.js` before each module. Undefined for other files. */

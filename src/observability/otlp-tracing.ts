@@ -19,6 +19,7 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import { errorText } from '../util/error-text.ts';
+import { inTime } from '../util/in-time.ts';
 import { type ActiveSpan, NOWHERE, type Tracing } from './tracing.ts';
 
 export interface TracingOptions {
@@ -57,8 +58,8 @@ export function createTracing(options: TracingOptions): Tracing {
       return run(tracer.startSpan(name, { attributes }, parent), parent, work);
     },
     close: async () => {
-      const late = new Promise<void>((resolve) => setTimeout(resolve, CLOSE_MS).unref());
-      await Promise.race([provider.shutdown().catch(() => {}), late]);
+      const closed = provider.shutdown().catch(() => {});
+      await inTime(closed, CLOSE_MS, () => {});
     },
   };
 }

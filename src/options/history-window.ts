@@ -4,7 +4,7 @@ import { UsageError } from './flag.ts';
 /** How far back history is kept, in milliseconds. */
 interface HistoryWindows {
   readonly windowMs: number;
-  /** Of resources with a window of their own, by `resource` or `resource.group`. One that is longer than `windowMs` has no effect. */
+  /** The windows of resources that have one of their own, by `resource` or `resource.group`. One that is longer than `windowMs` has no effect. */
   readonly shorter: ReadonlyMap<string, number>;
 }
 

@@ -5,10 +5,10 @@ import { type EgressConfig, readEgressConfig } from '../outbound/egress/egress-c
 import { errorText } from '../util/error-text.ts';
 import { DEFAULT_MINOR } from '../version.ts';
 import { assertGate } from './api.ts';
-import { askingFlags } from './asking.ts';
 import type { CommandLine } from './command-line.ts';
 import type { FeatureGates } from './feature-gates.ts';
 import { bool, duration, int, list, repeated, text, UsageError, type ValuesOf } from './flag.ts';
+import { helpAndVersion } from './help-and-version.ts';
 import { labelValues, manifestValues } from './metric-labels.ts';
 import { readTracingConfig } from './tracing-config.ts';
 
@@ -23,9 +23,9 @@ export const tracingFlags = {
 };
 
 export const loggingFlags = {
-  help: askingFlags.help,
+  help: helpAndVersion.help,
   verbosity: int('v', { default: 0, meaning: 'log verbosity level' }),
-  reportedVersion: askingFlags.reportedVersion,
+  reportedVersion: helpAndVersion.reportedVersion,
   modules: list('vmodule', {
     default: [],
     meaning: 'file-filtered logging; text format only',

@@ -29,7 +29,7 @@ export function parseOptions(args: readonly string[]) {
   const gates = api.featureGates;
   const authorization = readAuthorization(line, gates);
   return Object.freeze({
-    /** From which serving threads read the same options. */
+    /** Serving threads read the same options from these. */
     args: Object.freeze([...args]),
     api,
     authorization,

@@ -3,6 +3,7 @@ import { decodeExtraKey, headerEntries, headerValues } from '../authn/front-prox
 import type { Authorizer } from '../authz/authorizer.ts';
 import { goQuote } from '../object/go-value.ts';
 import { type AuthenticatedRequest, markImpersonated } from '../request/api-request.ts';
+import { getOrAdd } from '../util/get-or-add.ts';
 import type { ConstrainedImpersonation } from './constrained-impersonation.ts';
 import { impersonateUnconstrained, type Wish } from './impersonation-checks.ts';
 
@@ -59,7 +60,7 @@ function readWish(request: AuthenticatedRequest): Wish {
   const extra = new Map<string, string[]>();
   for (const [name, value] of headerEntries(request, (header) => header.startsWith(EXTRA))) {
     const key = decodeExtraKey(name.slice(EXTRA.length));
-    extra.set(key, [...(extra.get(key) ?? []), value]);
+    getOrAdd(extra, key, () => []).push(value);
   }
   return { username, groups, uid, extra };
 }

@@ -1,4 +1,4 @@
-import type { GroupResource, GroupVersion } from '../api/names.ts';
+import { type GroupResource, type GroupVersion, toResourceKey } from '../api/names.ts';
 import type { ResourceDefinition, ServedVersion } from './resource-definition.ts';
 
 /** A definition as served under one version. */
@@ -87,8 +87,8 @@ export class Registry {
   }
 
   /** The definition that owns a storage, for the watch cache and the garbage collector. */
-  findStorage({ group, resource }: GroupResource): ResourceDefinition | undefined {
-    return this.#byStorage.get(`${group}/${resource}`);
+  findStorage(resource: GroupResource): ResourceDefinition | undefined {
+    return this.#byStorage.get(toResourceKey(resource));
   }
 
   /** Definitions that own a storage, each once. */
@@ -130,7 +130,7 @@ export class Registry {
       const resources = this.#resourcesOf(group, version.version);
       if (!resources.has(resource)) resources.set(resource, { definition, version });
     }
-    const key = `${storage.group}/${storage.resource}`;
+    const key = toResourceKey(storage);
     const isOwner = storage.group === group && storage.resource === resource;
     if (isOwner && !this.#byStorage.has(key)) this.#byStorage.set(key, definition);
   }
@@ -155,7 +155,7 @@ export class Registry {
     }
     if (versions.size > 0 || this.#builtIn.has(group)) this.#groups.set(group, versions);
     else this.#groups.delete(group);
-    const key = `${storage.group}/${storage.resource}`;
+    const key = toResourceKey(storage);
     if (this.#byStorage.get(key) === definition) this.#byStorage.delete(key);
   }
 

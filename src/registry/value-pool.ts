@@ -24,9 +24,9 @@ interface RangePart {
   readonly size: number;
 }
 
-/** Of a range that cannot grow, only these are used, as in Kubernetes, whose allocator has a bit for each. */
+/** A range that cannot grow gives only so many addresses, as in Kubernetes, whose allocator has a bit for each. */
 const MOST_ADDRESSES = { 4: 2 ** 20, 6: 65_536 };
-/** Of a larger range, the other addresses are for services that ask for them. Random numbers go to 2^48. */
+/** The further addresses of a larger range are for services that ask for them. Random numbers go to 2^48. */
 const MOST_CHOSEN = 2 ** 47;
 
 interface AddressPoolOptions {

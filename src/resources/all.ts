@@ -1,5 +1,5 @@
 import { isAlive, type Minor } from '../api/emulation.ts';
-import type { GroupVersion } from '../api/names.ts';
+import { type GroupVersion, toResourceKey } from '../api/names.ts';
 import type { ResourceDefinition, ServedVersion } from '../registry/resource-definition.ts';
 import { mutatingadmissionpolicies } from './admissionregistration/mutating-admission-policy.ts';
 import { mutatingadmissionpolicybindings } from './admissionregistration/mutating-admission-policy-binding.ts';
@@ -205,12 +205,11 @@ export const builtInResources = (
  * owner.
  */
 export function resourcesBeside(own: readonly ResourceDefinition[]): readonly ResourceDefinition[] {
-  const nameOf = ({ storage: { group, resource } }: ResourceDefinition): string => `${group}/${resource}`;
-  const known = new Set(own.map(nameOf));
+  const known = new Set(own.map(({ storage }) => toResourceKey(storage)));
   return EVERY_RESOURCE.filter((definition) => {
     const isStored = definition.verbs.includes('list') && definition.verbs.includes('delete');
-    if (!isStored || known.has(nameOf(definition))) return false;
-    known.add(nameOf(definition));
+    if (!isStored || known.has(toResourceKey(definition.storage))) return false;
+    known.add(toResourceKey(definition.storage));
     return true;
   });
 }

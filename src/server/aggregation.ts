@@ -15,7 +15,7 @@ import type { RemoteContents } from '../registry/remote-apis.ts';
 import { Follower } from '../storage/follower.ts';
 import type { KnownPeer } from '../storage/peers.ts';
 import { errorText } from '../util/error-text.ts';
-import { pause } from '../util/pause.ts';
+import { inTime } from '../util/in-time.ts';
 import type { Foundation } from './foundation.ts';
 import { createPeerServers } from './peers.ts';
 import { createPhase, type Phase } from './phase.ts';
@@ -127,15 +127,9 @@ function keepApiServices(
       services.start('local-api-services', 'upkeep', (signal) => local.run(signal));
       services.start('api-service-availability', 'upkeep', (signal) => availability.run(signal));
       services.start('api-service-documents', 'upkeep', (signal) => documents.run(signal));
-      await waitAtMost(documents.asked(), PATIENCE_MS);
+      await inTime(documents.asked(), PATIENCE_MS, () => {});
     },
   };
-}
-
-async function waitAtMost(work: Promise<void>, ms: number): Promise<void> {
-  const done = new AbortController();
-  await Promise.race([work, pause(ms, done.signal)]);
-  done.abort();
 }
 
 /** Without a certificate other servers are still called, and decide themselves about such calls. */

@@ -1,6 +1,6 @@
 import { canonicalGroup } from '../api/dialect.ts';
 import type { Minor } from '../api/emulation.ts';
-import type { GroupResource } from '../api/names.ts';
+import { type GroupResource, toResourceKey } from '../api/names.ts';
 import type { ReservedNames } from '../controllers/custom-resources/definition-names.ts';
 import { builtInResources, EVERY_RESOURCE } from '../resources/all.ts';
 
@@ -33,11 +33,11 @@ export const storageOf = ({ group, resource }: GroupResource): GroupResource | u
 export function storedTypesIn(minor: Minor): (resource: GroupResource) => string | undefined {
   const types = new Map(
     [...EVERY_RESOURCE, ...builtInResources(minor)].map(({ storage }) => [
-      `${storage.group}/${storage.resource}`,
+      toResourceKey(storage),
       storage.type,
     ]),
   );
-  return ({ group, resource }) => types.get(`${group}/${resource}`);
+  return (resource) => types.get(toResourceKey(resource));
 }
 
 export const isBuiltIn = ({ group, resource }: GroupResource): boolean =>

@@ -1,11 +1,12 @@
-import type { GroupResource } from '../api/names.ts';
+import { type GroupResource, toResourceKey } from '../api/names.ts';
 import type { Tracing } from '../observability/tracing.ts';
 import type { Registry } from '../registry/registry.ts';
 import { includes, type ResourceSet } from '../storage/resource-set.ts';
 import type { Committer, RevisionLog } from '../storage/revision-log.ts';
-import { type Route, RoutedStore } from '../storage/routed-store.ts';
+import { RoutedStore } from '../storage/routed-store.ts';
 import type { Store } from '../storage/store.ts';
 import { WatchCache } from '../storage/watch-cache/watch-cache.ts';
+import type { BackendRoutes, Cached } from './backend-routes.ts';
 
 interface CacheParts {
   readonly log: RevisionLog;
@@ -47,25 +48,23 @@ interface Routed {
 export function routeByResource<One extends Routed>(
   databases: readonly One[],
 ): (resource: GroupResource) => One {
-  const toKey = ({ group, resource }: GroupResource): string => `${group}/${resource}`;
   const byResource = new Map(
-    databases.flatMap((one) => (one.resources ?? []).map((resource) => [toKey(resource), one] as const)),
+    databases.flatMap((one) =>
+      (one.resources ?? []).map((resource) => [toResourceKey(resource), one] as const),
+    ),
   );
   const [first] = databases;
   return (resource) => {
-    const found = byResource.get(toKey(resource)) ?? first;
+    const found = byResource.get(toResourceKey(resource)) ?? first;
     if (found === undefined) throw new Error('there is no database');
     return found;
   };
 }
 
 /** The store for clients: reads some resources from the log. */
-export const uncachedWhere = (
-  uncached: ResourceSet,
-  storeBy: (choose: (cache: WatchCache, resource: GroupResource) => Store) => Route,
-): Store =>
+export const uncachedWhere = (uncached: ResourceSet, routes: Pick<BackendRoutes<Cached>, 'storeBy'>): Store =>
   new RoutedStore(
-    storeBy((cache, resource) => (includes(uncached, resource) ? (cache.uncached ?? cache) : cache)),
+    routes.storeBy((cache, resource) => (includes(uncached, resource) ? (cache.uncached ?? cache) : cache)),
   );
 
 /** Traces each write into the log, including the wait for its batch. */

@@ -24,20 +24,19 @@ import type { MetricFamily } from '../observability/instruments.ts';
 import type { LogControl } from '../observability/logger.ts';
 import { Metrics } from '../observability/metrics.ts';
 import { RequestMetrics } from '../observability/request-metrics.ts';
-import { NO_TRACING, type Tracing } from '../observability/tracing.ts';
+import type { Tracing } from '../observability/tracing.ts';
 import { blameFlag } from '../options/flag.ts';
-import type { ObservabilityOptions } from '../options/observability.ts';
 import type { ServerOptions } from '../options/options.ts';
 import { profilingFlags } from '../options/serving.ts';
-import type { Dial } from '../outbound/egress/dial.ts';
-import { openDialledSocket } from '../outbound/egress/dialled-socket.ts';
 import { createPages, type Pages, toPageHandler } from '../pages/pages.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
-import { readCommit, VERSION, versionOf } from '../version.ts';
+import { pause } from '../util/pause.ts';
+import { readCommit, versionOf } from '../version.ts';
 import type { Egress } from './egress.ts';
 import type { NamedChecks } from './health-checks.ts';
 import { type StartupStep, startupChecks } from './startup-checks.ts';
 import { createThreadDebugPages, type ThreadsToDebug } from './threads/thread-debug-pages.ts';
+import { openTracing } from './trace-export.ts';
 import { buildInfo, featureInfo, versionInfo } from './version-metrics.ts';
 
 type FrontFlags = Pick<
@@ -100,7 +99,7 @@ export class Front {
     return front;
   }
 
-  /** Without a listener yet. */
+  /** Makes a front that has no listener yet. */
   static async prepare(options: FrontOptions): Promise<Front> {
     const { observability } = options.options;
     return new Front(options, await openTracing(observability, options.egress.dials.controlplane));
@@ -217,8 +216,7 @@ export class Front {
     const { serving } = this.#options;
     this.#ending = true;
     this.#logger.info(1, '[graceful-termination] shutdown event', { name: 'ShutdownInitiated' });
-    const delay = new Promise((resolve) => setTimeout(resolve, serving.shutdownDelayMs));
-    await Promise.all([leave(), delay]);
+    await Promise.all([leave(), pause(serving.shutdownDelayMs)]);
     this.#logger.info(1, '[graceful-termination] shutdown event', { name: 'AfterShutdownDelayDuration' });
     const plan = this.#drainPlan();
     await Promise.all([this.#http?.drain(plan), this.#threads?.drain(plan)]);
@@ -360,25 +358,6 @@ const LOG_FOLDER = '/var/log';
 function describe(error: unknown): string {
   const cause = error instanceof Error && error.cause !== undefined ? `: ${String(error.cause)}` : '';
   return `${String(error)}${cause}`;
-}
-
-/** The exporter takes a quarter of a second to load, so it is loaded for tracing alone. `dial`: the way to the collector. */
-async function openTracing({ tracing }: ObservabilityOptions, dial: Dial | undefined): Promise<Tracing> {
-  if (tracing === undefined) return NO_TRACING;
-  const { createTracing } = await import('../observability/otlp-tracing.ts');
-  const options = { ...tracing, version: VERSION.gitVersion };
-  if (dial === undefined) return createTracing(options);
-  const colon = tracing.endpoint.lastIndexOf(':');
-  const host = tracing.endpoint.slice(0, colon).replace(/^\[|\]$/g, '');
-  const socket = await openDialledSocket(dial, host, Number(tracing.endpoint.slice(colon + 1)));
-  const dialled = createTracing({ ...options, endpoint: socket.path });
-  return {
-    ...dialled,
-    close: async () => {
-      await dialled.close();
-      socket.close();
-    },
-  };
 }
 
 /** Health is answered by `starting` until all of the start is done: it is public then. */

@@ -6,7 +6,7 @@ import { createReminder } from '../util/reminder.ts';
 import type { Client } from '../verbs/client/client.ts';
 import type { Foundation } from './foundation.ts';
 
-/** With its metrics. */
+/** Makes the garbage collector and its metrics. */
 export function createGarbageCollector(
   { registry, now, logger, metrics, describeOutage }: Foundation,
   client: Client,

@@ -4,6 +4,7 @@ import type { StorageOptions } from '../options/storage.ts';
 import type { FeedState } from '../storage/postgres/feed/feed.ts';
 import { PRIMARY } from '../storage/postgres/feed/tail-source.ts';
 import type { PostgresLog } from '../storage/postgres/postgres.ts';
+import { inTime } from '../util/in-time.ts';
 
 const EVERYWHERE = ['healthz', 'livez', 'readyz'] as const;
 const READYZ = ['readyz'] as const;
@@ -70,54 +71,51 @@ export function createCacheChecks(
   /** More databases; a resource may be moved to one at any time. */
   others: () => readonly FollowedDatabase[] = () => [],
 ): NamedChecks {
-  const cache = services.filter(({ name }) => name.startsWith('watch-cache'));
-  const feeds = (): FollowedDatabase['feed'][] => [postgres, ...others()].map(({ feed }) => feed);
-  const assertPrimary = (): void => {
-    const trouble = [postgres, ...others()]
-      .map(({ guard }) => guard.trouble)
-      .find((one) => one !== undefined);
-    if (trouble !== undefined) throw new Error(`writes and consistent reads are refused: ${trouble}`);
+  const caches = services.filter(({ name }) => name.startsWith('watch-cache'));
+  const all = (): FollowedDatabase[] => [postgres, ...others()];
+  const assertAllFollowed = (): void => {
+    for (const { feed } of all()) assertFollowed(feed.state);
   };
-  // Polling is slower, but correct: the log and a note report it, and the server stays in service.
-  const assertFollowed = (): void => {
-    for (const { state } of feeds()) {
-      const { mode, stalled, behindMs } = state;
-      if (mode === 'starting') throw new Error('the tail has not begun');
-      if (stalled !== undefined) throw new Error(`changes do not arrive: ${stalled}`);
-      if (behindMs > BEHIND_MS)
-        throw new Error(
-          `changes do not arrive: none for ${Math.round(behindMs / 1000)} s, and there are some`,
-        );
-    }
+  const checkCaches = async (): Promise<void> => {
+    for (const { check } of caches) await check();
+    assertAllFollowed();
   };
-  const note = (): string | undefined => {
-    const states = feeds().map(({ state }) => state);
-    if (states.some(({ mode }) => mode === 'polling')) {
-      const remedies = states.flatMap(({ remedy = [] }) => remedy);
-      return ['changes are polled, because they cannot be streamed', ...remedies].join('; mended by: ');
-    }
-    // The log and metrics name it.
-    const isStandby = states.some(({ source }) => source !== undefined && source !== PRIMARY);
-    return isStandby ? 'a read server streams changes, because the primary does not' : undefined;
-  };
+  const note = (): string | undefined => describeTails(all().map(({ feed }) => feed.state));
   return {
-    kubernetes: [
-      {
-        name: 'informer-sync',
-        endpoints: READYZ,
-        check: async () => {
-          for (const { check } of cache) await check();
-          assertFollowed();
-        },
-      },
-    ],
+    kubernetes: [{ name: 'informer-sync', endpoints: READYZ, check: checkCaches }],
     own: [
-      { name: 'tail', endpoints: READYZ, check: assertFollowed, note },
-      { name: 'primary', endpoints: READYZ, check: assertPrimary },
+      { name: 'tail', endpoints: READYZ, check: assertAllFollowed, note },
+      { name: 'primary', endpoints: READYZ, check: () => assertPrimaries(all()) },
       ...createReadServersCheck(postgres),
       ...services,
     ],
   };
+}
+
+type TailState = FollowedDatabase['feed']['state'];
+
+/** Polling is slower, but correct: the log and a note report it, and the server stays in service. */
+function assertFollowed({ mode, stalled, behindMs }: TailState): void {
+  if (mode === 'starting') throw new Error('the tail has not begun');
+  if (stalled !== undefined) throw new Error(`changes do not arrive: ${stalled}`);
+  if (behindMs > BEHIND_MS)
+    throw new Error(`changes do not arrive: none for ${Math.round(behindMs / 1000)} s, and there are some`);
+}
+
+function assertPrimaries(databases: readonly FollowedDatabase[]): void {
+  const trouble = databases.map(({ guard }) => guard.trouble).find((one) => one !== undefined);
+  if (trouble !== undefined) throw new Error(`writes and consistent reads are refused: ${trouble}`);
+}
+
+/** Undefined: the primaries stream. */
+function describeTails(states: readonly TailState[]): string | undefined {
+  if (states.some(({ mode }) => mode === 'polling')) {
+    const remedies = states.flatMap(({ remedy = [] }) => remedy);
+    return ['changes are polled, because they cannot be streamed', ...remedies].join('; mended by: ');
+  }
+  // The log and metrics name it.
+  const isStandby = states.some(({ source }) => source !== undefined && source !== PRIMARY);
+  return isStandby ? 'a read server streams changes, because the primary does not' : undefined;
 }
 
 /** Never fails: the primary can answer in their place. */
@@ -154,9 +152,7 @@ async function pingDatabase(postgres: Pick<PostgresLog, 'ping'>, timeoutMs: numb
 }
 
 async function assertLogged({ written }: Pick<LogControl, 'written'>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('logging blocked')), LOG_TIMEOUT_MS);
+  await inTime(written(), LOG_TIMEOUT_MS, () => {
+    throw new Error('logging blocked');
   });
-  await Promise.race([written(), late]).finally(() => clearTimeout(timer));
 }

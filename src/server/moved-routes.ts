@@ -1,9 +1,10 @@
-import { type GroupResource, toQualifiedResource } from '../api/names.ts';
+import { type GroupResource, toQualifiedResource, toResourceKey } from '../api/names.ts';
 import { StorageError } from '../storage/errors.ts';
 import type { LogProgress } from '../storage/log-progress.ts';
 import { MOVES, type Move, parseMove } from '../storage/moves.ts';
 import type { Revision } from '../storage/revision.ts';
 import type { Entry } from '../storage/store.ts';
+import { inTime } from '../util/in-time.ts';
 
 /** How long a request waits while this server opens the database of a resource that has moved. */
 const OPENED_MS = 20_000;
@@ -70,19 +71,19 @@ export class MovedRoutes<Backend> {
   }
 
   moveOf(resource: GroupResource): Move | undefined {
-    return this.#known.get(toKey(resource));
+    return this.#known.get(toResourceKey(resource));
   }
 
   /** Undefined: the resource has not moved. */
   routeOf(resource: GroupResource): Backend | Promise<Backend> | undefined {
     if (this.#routes.size === 0) return undefined;
-    const route = this.#routes.get(toKey(resource));
-    return isOpening(route) ? inTime(route.opened, resource) : route;
+    const route = this.#routes.get(toResourceKey(resource));
+    return isOpening(route) ? openedInTime(route.opened, resource) : route;
   }
 
   /** As {@link routeOf}, but undefined also while the database is being opened. */
   presentOf(resource: GroupResource): Backend | undefined {
-    const route = this.#routes.get(toKey(resource));
+    const route = this.#routes.get(toResourceKey(resource));
     return isOpening(route) ? undefined : route;
   }
 
@@ -102,14 +103,14 @@ export class MovedRoutes<Backend> {
 
   #learn(json: Buffer, revision: Revision): void {
     const move = parseMove(json);
-    this.#known.set(toKey(move.resource), move);
+    this.#known.set(toResourceKey(move.resource), move);
     if (move.phase === 'Moved') this.#cutOver(move, revision);
     this.#parts.onMove?.(move);
   }
 
   #cutOver(move: Move, cut: Revision): void {
     const { isApart, open, cache } = this.#parts;
-    const key = toKey(move.resource);
+    const key = toResourceKey(move.resource);
     if (isApart(move.resource) || this.#routes.has(key)) return;
     const opened = open(move, cut);
     opened.then(
@@ -122,18 +123,14 @@ export class MovedRoutes<Backend> {
   }
 }
 
-const toKey = ({ group, resource }: GroupResource): string => `${group}/${resource}`;
-
 function isOpening<Backend>(route: Backend | Opening<Backend> | undefined): route is Opening<Backend> {
   return typeof route === 'object' && route !== null && 'opened' in route;
 }
 
 /** @throws StorageError unavailable when it takes too long */
-async function inTime<Backend>(opened: Promise<Backend>, resource: GroupResource): Promise<Backend> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
+function openedInTime<Backend>(opened: Promise<Backend>, resource: GroupResource): Promise<Backend> {
+  return inTime(opened, OPENED_MS, () => {
     const reason = `the database to which ${toQualifiedResource(resource)} was moved is not open`;
-    timer = setTimeout(() => reject(new StorageError({ kind: 'unavailable', reason })), OPENED_MS);
+    throw new StorageError({ kind: 'unavailable', reason });
   });
-  return Promise.race([opened, late]).finally(() => clearTimeout(timer));
 }

@@ -1,7 +1,7 @@
 import { type GroupResource, toQualifiedResource } from '../api/names.ts';
 import type { Logger } from '../observability/logger.ts';
 import { storageFlags } from '../options/storage.ts';
-import type { Move, Moves } from '../storage/moves.ts';
+import type { Arrival, Move, Moves } from '../storage/moves.ts';
 import type { Revision } from '../storage/revision.ts';
 import { errorText } from '../util/error-text.ts';
 import { hidePasswords } from '../util/hidden-passwords.ts';
@@ -69,20 +69,20 @@ export class ServerMoves<Backend> {
    * @throws Error with a message of one line
    */
   async assertFlags(): Promise<void> {
-    const flag = storageFlags.overrides.shown;
     for (const { resources = [], log } of this.#parts.others) {
       const arrival = await log.moves.arrival();
-      for (const resource of resources) {
-        const move = this.routes.moveOf(resource);
-        if (move?.phase === 'Moved' ? arrival?.move === move.id : arrival?.isComplete !== false) continue;
-        const name = toQualifiedResource(resource);
-        throw new Error(
-          move?.phase === 'Moved'
-            ? `${flag}: ${name} was moved to another database than the flag names: leave it out, and the server finds that`
-            : `${flag}: ${name} is still being copied to this database: leave it out until \`pg-apiserver move\` has ended`,
-        );
-      }
+      for (const resource of resources) this.#assertFlag(resource, arrival);
     }
+  }
+
+  #assertFlag(resource: GroupResource, arrival: Arrival | undefined): void {
+    const move = this.routes.moveOf(resource);
+    const hasMoved = move?.phase === 'Moved';
+    if (hasMoved ? arrival?.move === move.id : arrival?.isComplete !== false) return;
+    const why = hasMoved
+      ? 'was moved to another database than the flag names: leave it out, and the server finds that'
+      : 'is still being copied to this database: leave it out until `pg-apiserver move` has ended';
+    throw new Error(`${storageFlags.overrides.shown}: ${toQualifiedResource(resource)} ${why}`);
   }
 
   /** Reports to the command that moves a resource. */

@@ -1,4 +1,3 @@
-import type { Auditor } from '../audit/auditor.ts';
 import type { TokenAuthenticator } from '../authn/token.ts';
 import { publishAuthentication } from '../controllers/authentication-publisher.ts';
 import { noteTokenTracking } from '../controllers/bootstrap-objects.ts';
@@ -6,67 +5,31 @@ import type { HealthCheck } from '../diagnostics/health-pages.ts';
 import { createDiscovery, createIssuerPages } from '../discovery/discovery.ts';
 import type { FlowControl } from '../flow-control/flow-control.ts';
 import { boundHistoryWork, type HistoryWork } from '../history/large-work.ts';
-import type { HistoryParts } from '../history/parts.ts';
-import { createRestores } from '../history/restore/restores.ts';
-import { causesAmong } from '../history/why/causes.ts';
-import { findIn } from '../history/why/find-kind.ts';
-import { createOriginMatcher } from '../http/response-headers.ts';
 import type { PairFiles } from '../http/serving-tls.ts';
-import { AccessMetrics } from '../observability/access-metrics.ts';
 import { Numbers } from '../observability/instruments.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { ServerOptions } from '../options/options.ts';
 import type { ServingOptions } from '../options/serving.ts';
 import { type CreateGet, documentsElsewhere, SharedDocuments } from '../outbound/shared-documents.ts';
-import { createConsole } from '../pages/console-files.ts';
 import { createPages, type Pages, toPageHandler } from '../pages/pages.ts';
-import { ConstrainedImpersonation } from '../pipeline/constrained-impersonation.ts';
-import { createPipeline, type Pipeline } from '../pipeline/pipeline.ts';
-import type { ServedResource } from '../registry/registry.ts';
 import type { PortCalls } from '../util/port-calls.ts';
-import { Births } from '../verbs/incarnations.ts';
-import { createReviews } from '../verbs/review-handlers.ts';
-import { createResourceHandler, type ResourceHandler } from '../verbs/verbs.ts';
-import { DEFAULT_MINOR, versionInfoOf } from '../version.ts';
+import { versionInfoOf } from '../version.ts';
 import { findAdvertisedAddress } from './advertised-address.ts';
-import type { AggregationPhase } from './aggregation.ts';
 import type { Auditing } from './audit.ts';
 import { type Authentication, createAuthentication } from './authentication.ts';
-import { createBackends } from './backends.ts';
 import { createFlowControl, type FlowControlOfServer } from './flow-control.ts';
 import type { Foundation } from './foundation.ts';
-import type { Front } from './front.ts';
 import { createKubernetesService } from './kubernetes-service.ts';
 import { createPhase, type Phase } from './phase.ts';
-import type { PolicyPhase } from './policy.ts';
+import { createServerPipeline, type ServedParts } from './request-path.ts';
 import { createNoteUse } from './service-accounts.ts';
 import type { Services } from './services.ts';
-import type { ServedStorage, StoragePhase } from './storage.ts';
+import type { StoragePhase } from './storage.ts';
 import { remoteHistoryWork } from './threads/remote-history-work.ts';
 import { ServingThreads } from './threads/serving-threads.ts';
 import { SharedSigningKeys } from './threads/shared-signing-keys.ts';
 import type { ServerService, ThreadHearing } from './threads/thread-contract.ts';
 import { isOfServer, isProfile, threadOf, toAskedPage, toResponse } from './threads/thread-pages.ts';
-import { createVirtualStores } from './virtual-stores.ts';
-import type { WritingPhase } from './writing.ts';
-
-/** What serving needs in every thread. */
-interface ServedParts {
-  readonly front: Front;
-  readonly storage: ServedStorage;
-  readonly policy: PolicyPhase;
-  readonly writing: WritingPhase;
-  readonly aggregation: AggregationPhase;
-  readonly auditor: Auditor | undefined;
-  /** Authorities of client certificates. */
-  readonly clientCaFiles: readonly string[];
-  /** Private key for service account tokens; '' for the keys in the database. */
-  readonly serviceAccountKeyFile: string;
-  readonly options: Pick<
-    ServerOptions,
-    'agents' | 'api' | 'authentication' | 'limits' | 'observability' | 'services' | 'serving' | 'writing'
-  >;
-}
 
 interface ServingParts extends ServedParts {
   readonly storage: StoragePhase;
@@ -286,7 +249,7 @@ function createServerPages(
 interface PagesOfServer {
   readonly authentication: Authentication;
   readonly flowControl: FlowControlOfServer;
-  /** Of serving threads. */
+  /** The health checks of serving threads. */
   readonly checks?: readonly HealthCheck[];
 }
 
@@ -314,99 +277,6 @@ function addDiscovery(
     version: { ...version, gitVersion: options.observability.reportedVersion ?? version.gitVersion },
   });
   return pages.notFound(({ req, env }) => discovery.fetch(req.raw, env));
-}
-
-interface PipelineParts {
-  readonly authentication: Authentication;
-  readonly documents: ReturnType<typeof toPageHandler>;
-  /** Undefined: no limits at all. */
-  readonly flowControl: FlowControl | undefined;
-  readonly historyWork: HistoryWork;
-}
-
-function createServerPipeline(
-  foundation: Foundation,
-  parts: ServedParts,
-  { authentication, documents, flowControl, historyWork }: PipelineParts,
-): Pipeline {
-  const { types, registry, logger, tracing } = foundation;
-  const { front, policy, aggregation, auditor, options } = parts;
-  const asksWithSelectors = foundation.isFeatureOn('AuthorizeWithSelectors');
-  return createPipeline({
-    ...authentication,
-    remote: aggregation.remoteProxy,
-    ...{ flowControl, auditor, logger, tracing },
-    ...(options.serving.console ? { open: createConsole() } : {}),
-    allowsOrigin: createOriginMatcher(options.serving.corsAllowedOrigins),
-    externalHostname: options.serving.externalHostname,
-    authorizer: policy.authorizer,
-    asksWithSelectors,
-    minor: foundation.isFeatureOn.minor,
-    knowsCbor: foundation.isFeatureOn('CBORServingAndStorage'),
-    constrained: foundation.isFeatureOn('ConstrainedImpersonation')
-      ? new ConstrainedImpersonation({
-          authorizer: policy.authorizer,
-          metrics: front.metrics,
-          asksWithSelectors,
-        })
-      : undefined,
-    documents,
-    resources: createResources(foundation, { ...parts, historyWork }, authentication),
-    statusSchema: types.message('meta/v1.Status'),
-    requestMetrics: front.requestMetrics,
-    accessMetrics: new AccessMetrics(front.metrics),
-    requestTimeoutMs: options.limits.requestTimeoutMs,
-    kindOf: ({ group, version, resource }) => registry.find(group, version, resource)?.definition.kind,
-    removedReleaseOf: ({ group, version, resource }) =>
-      removedReleaseOf(registry.find(group, version, resource)),
-  });
-}
-
-function removedReleaseOf(served: ServedResource | undefined): string | undefined {
-  if (served?.definition.custom?.deprecation !== undefined) return '';
-  const deprecation = served?.version.deprecation;
-  return deprecation === undefined ? undefined : (deprecation.removedRelease ?? '');
-}
-
-function createResources(
-  { registry, types, now, isFeatureOn, egress, logger, emulated }: Foundation,
-  {
-    storage,
-    policy,
-    writing,
-    auditor,
-    options,
-    historyWork,
-  }: ServedParts & Pick<PipelineParts, 'historyWork'>,
-  { authenticator, tokens }: Authentication,
-): ResourceHandler {
-  const { authorizer } = policy;
-  const { writer, admission } = writing;
-  const { apiAudiences } = options.authentication;
-  const { clientStore: store, historyOf, progressOf, elsewhere } = storage;
-  const births = new Births({ store: storage.store, historyOf });
-  const history: HistoryParts = {
-    ...{ store, historyOf, progressOf, elsewhere, registry, types, authorizer, births },
-    causesAmong: (rows) => causesAmong(rows, findIn(registry)),
-  };
-  return createResourceHandler({
-    ...{ registry, types, now, isFeatureOn, writer, authorizer, admission, tokens },
-    ...{ store, historyOf, births },
-    virtualStores: createVirtualStores(history, historyWork.reads, isFeatureOn.minor ?? DEFAULT_MINOR),
-    backends: createBackends(options.agents, { isFeatureOn, egress }, options.serving.sandboxProxiedPages),
-    virtual: new Map([
-      ...createReviews({ authorizer, authenticator, apiAudiences, isFeatureOn, now }),
-      createRestores({
-        ...{ ...history, writer, auditor, now, large: historyWork.restores },
-        ...{ requestTimeoutMs: options.limits.requestTimeoutMs },
-        onError: (error) => logger.error('restore', error),
-      }),
-    ]),
-    watchList: isFeatureOn('WatchList'),
-    streamsTables: emulated >= 34,
-    minRequestTimeoutMs: options.limits.minRequestTimeoutMs,
-    deleteCollectionWorkers: options.writing.deleteCollectionWorkers,
-  });
 }
 
 /** host:port for clients: the external name, or the address that members of the cluster use. */

@@ -8,7 +8,7 @@ import type { PostgresLog } from '../storage/postgres/postgres.ts';
 import type { UpkeepCost } from '../storage/postgres/upkeep/costs.ts';
 import type { Retention } from '../storage/postgres/upkeep/retention.ts';
 import type { WatchCache } from '../storage/watch-cache/watch-cache.ts';
-import { pause } from '../util/pause.ts';
+import { repeat } from '../util/pause.ts';
 import type { Service } from './services.ts';
 
 /** One database, with the cache of its current state. */
@@ -107,29 +107,21 @@ async function countObjects({ cache, database }: MeasuredBackend): Promise<Reado
 }
 
 function polled({ logger }: StorageMetricsOptions, everyMs: number, poll: () => Promise<void>): Service {
-  const run = async (signal: AbortSignal): Promise<void> => {
-    while (!signal.aborted) {
-      await poll().catch((error: unknown) =>
-        logger.info(2, 'a metric could not be polled', { error: String(error) }),
-      );
-      await pause(everyMs, signal);
-    }
-  };
-  return { name: 'metrics', run };
+  const onError = (error: unknown): void =>
+    logger.info(2, 'a metric could not be polled', { error: String(error) });
+  return { name: 'metrics', run: (signal) => repeat(poll, signal, { everyMs, onError }) };
 }
 
 /** Adds a metric that reads each database, and labels it with the database where there are several. */
 type AddMetric<Backend = MeasuredBackend> = (
   type: 'counter' | 'gauge',
-  name: string,
-  help: string,
-  labels: readonly string[],
+  description: { readonly name: string; readonly help: string; readonly labels?: readonly string[] },
   read: Measure<Backend>,
 ) => void;
 
 const measureBy =
   <Backend extends ServingBackend>(metrics: Metrics, backends: readonly Backend[]): AddMetric<Backend> =>
-  (type, name, help, labels, read) => {
+  (type, { name, help, labels = [] }, read) => {
     const names = [...labels];
     metrics.add(
       new Numbers(type, { name, help, labels: names }, (numbers) => {
@@ -147,7 +139,7 @@ const measureBy =
 export function addServingMetrics(metrics: Metrics, backends: readonly ServingBackend[]): void {
   const add = measureBy(metrics, backends);
   const help = 'Watches being served, by resource.';
-  add('gauge', 'pg_apiserver_watchers', help, ['resource'], ({ cache }, at) => {
+  add('gauge', { name: 'pg_apiserver_watchers', help, labels: ['resource'] }, ({ cache }, at) => {
     for (const { resource, watchers } of cache.state.resources)
       if (watchers > 0) at(toQualifiedResource(resource)).add(watchers);
   });
@@ -167,9 +159,11 @@ function addLiveMetrics({ metrics, backends }: StorageMetricsOptions): void {
 function addCommitMetrics(add: AddMetric): void {
   add(
     'gauge',
-    'pg_apiserver_pool_connections',
-    'Connections for reads and upkeep, and what waits for one.',
-    ['state'],
+    {
+      name: 'pg_apiserver_pool_connections',
+      help: 'Connections for reads and upkeep, and what waits for one.',
+      labels: ['state'],
+    },
     ({ database }, at) => {
       const { total, idle, waiting } = database.log.pool();
       at('idle').value = idle;
@@ -177,14 +171,16 @@ function addCommitMetrics(add: AddMetric): void {
       at('waiting').value = waiting;
     },
   );
-  add('gauge', 'pg_apiserver_commit_queue', 'Writes that wait for their batch.', [], (backend, at) => {
-    at().value = backend.database.log.committer.queued;
-  });
   add(
     'gauge',
-    'pg_apiserver_commit_open_bytes',
-    'Of all writes that are not answered yet.',
-    [],
+    { name: 'pg_apiserver_commit_queue', help: 'Writes that wait for their batch.' },
+    (backend, at) => {
+      at().value = backend.database.log.committer.queued;
+    },
+  );
+  add(
+    'gauge',
+    { name: 'pg_apiserver_commit_open_bytes', help: 'Of all writes that are not answered yet.' },
     (backend, at) => {
       at().value = backend.database.log.committer.openBytes;
     },
@@ -194,9 +190,11 @@ function addCommitMetrics(add: AddMetric): void {
 function addTailMetrics(add: AddMetric): void {
   add(
     'gauge',
-    'pg_apiserver_tail_mode',
-    'How changes reach this server; 1 for the mode it is in.',
-    ['mode'],
+    {
+      name: 'pg_apiserver_tail_mode',
+      help: 'How changes reach this server; 1 for the mode it is in.',
+      labels: ['mode'],
+    },
     ({ database: { log } }, at) => {
       for (const mode of ['starting', 'streaming', 'polling'] as const)
         at(mode).value = log.feed.state.mode === mode ? 1 : 0;
@@ -204,9 +202,11 @@ function addTailMetrics(add: AddMetric): void {
   );
   add(
     'gauge',
-    'pg_apiserver_tail_source',
-    'Who streams changes to this server: 1 for the primary, or the read server that does.',
-    ['server'],
+    {
+      name: 'pg_apiserver_tail_source',
+      help: 'Who streams changes to this server: 1 for the primary, or the read server that does.',
+      labels: ['server'],
+    },
     ({ database: { log } }, at) => {
       const { source } = log.feed.state;
       const names = log.readServers().servers.map(({ name }) => name);
@@ -215,18 +215,17 @@ function addTailMetrics(add: AddMetric): void {
   );
   add(
     'gauge',
-    'pg_apiserver_tail_delay_seconds',
-    'From the commit of the newest change until it was applied here.',
-    [],
+    {
+      name: 'pg_apiserver_tail_delay_seconds',
+      help: 'From the commit of the newest change until it was applied here.',
+    },
     (backend, at) => {
       at().value = backend.database.log.feed.state.delayMs / 1000;
     },
   );
   add(
     'gauge',
-    'pg_apiserver_applied_revision',
-    'The newest revision this server has applied.',
-    [],
+    { name: 'pg_apiserver_applied_revision', help: 'The newest revision this server has applied.' },
     ({ cache }, at) => {
       at().value = Number(cache.state.applied);
     },
@@ -236,23 +235,26 @@ function addTailMetrics(add: AddMetric): void {
 function addUpkeepMetrics(add: AddMetric): void {
   add(
     'counter',
-    'pg_apiserver_epochs_begun_total',
-    'Epochs that have begun while this server ran: the database had lost commits, or a restore was reported.',
-    [],
+    {
+      name: 'pg_apiserver_epochs_begun_total',
+      help: 'Epochs that have begun while this server ran: the database had lost commits, or a restore was reported.',
+    },
     ({ database: { log } }, at) => {
       at().value = log.epochsBegun();
     },
   );
   for (const [name, help, read] of RETENTION_GAUGES)
-    add('gauge', name, help, [], ({ database: { log } }, at) => {
+    add('gauge', { name, help }, ({ database: { log } }, at) => {
       const { retention } = log.compactor;
       if (retention !== undefined) at().value = read(retention);
     });
   add(
     'gauge',
-    'pg_apiserver_oldest_transaction_seconds',
-    'Age of the oldest transaction of the database that the user may see, by the session that holds it.',
-    ['process', 'application', 'user'],
+    {
+      name: 'pg_apiserver_oldest_transaction_seconds',
+      help: 'Age of the oldest transaction of the database that the user may see, by the session that holds it.',
+      labels: ['process', 'application', 'user'],
+    },
     ({ database: { log } }, at) => {
       const { retention } = log.compactor;
       if (retention === undefined) return;
@@ -261,14 +263,16 @@ function addUpkeepMetrics(add: AddMetric): void {
     },
   );
   for (const [name, help, read] of UPKEEP_COUNTERS)
-    add('counter', name, help, ['kind'], ({ database: { log } }, at) => {
+    add('counter', { name, help, labels: ['kind'] }, ({ database: { log } }, at) => {
       for (const [kind, cost] of log.compactor.costs) at(kind).value = read(cost);
     });
   add(
     'counter',
-    'pg_apiserver_upkeep_pages_total',
-    'Pages of 8 kB that upkeep by this server has found in the buffers of PostgreSQL (hit), had read, and dirtied, by kind.',
-    ['kind', 'access'],
+    {
+      name: 'pg_apiserver_upkeep_pages_total',
+      help: 'Pages of 8 kB that upkeep by this server has found in the buffers of PostgreSQL (hit), had read, and dirtied, by kind.',
+      labels: ['kind', 'access'],
+    },
     ({ database: { log } }, at) => {
       for (const [kind, { pagesHit, pagesRead, pagesDirtied }] of log.compactor.costs) {
         at(kind, 'hit').value = pagesHit;

@@ -11,7 +11,7 @@ import type { ObjectViews } from '../storage/object-views.ts';
 import type { Peers } from '../storage/peers.ts';
 import type { PostgresLog } from '../storage/postgres/postgres.ts';
 import { type ResourceSet, within, without } from '../storage/resource-set.ts';
-import { type Route, RoutedStore } from '../storage/routed-store.ts';
+import { RoutedStore } from '../storage/routed-store.ts';
 import type { ServerLeases } from '../storage/server-leases.ts';
 import type { SigningKeyStore } from '../storage/signing-keys.ts';
 import type { Store } from '../storage/store.ts';
@@ -20,6 +20,8 @@ import { SharingLog } from '../storage/threads/sharing-log.ts';
 import { SharedCurrentRevision } from '../storage/watch-cache/current-revision.ts';
 import type { WatchCache } from '../storage/watch-cache/watch-cache.ts';
 import type { WorkLeases } from '../storage/work-leases.ts';
+import { inTime } from '../util/in-time.ts';
+import { BackendRoutes } from './backend-routes.ts';
 import { createCache, routeByResource, traceCommits, uncachedWhere } from './caches.ts';
 import { type Databases, type NumberedDatabase, toStored } from './databases.ts';
 import { createEncodings } from './encodings.ts';
@@ -67,66 +69,44 @@ export interface StoragePhase extends ServedStorage {
   checks(): NamedChecks;
 }
 
+interface PhaseOptions extends StorageOptions {
+  readonly encryption: EncryptionFile | undefined;
+  readonly threads: number;
+}
+
 export function createStorage(
   foundation: Foundation,
-  { main, others, openMoved }: Databases,
-  options: StorageOptions & { readonly encryption: EncryptionFile | undefined; readonly threads: number },
+  databases: Databases,
+  options: PhaseOptions,
 ): StoragePhase {
+  const { main, others, openMoved } = databases;
   const services = foundation.services.branch();
   const caching = planCaching(options, (resource) => toStored(resource, storageFlags.uncached.shown));
-  const overridden = others.flatMap(({ resources = [] }) => resources);
-  const { encryption } = options;
-  const encodings = createEncodings({ ...foundation, ...options });
-  const shared = options.threads > 1;
-  const received = new ReceivedEvents(foundation);
-  const kept = without(caching.kept, overridden);
-  const first = openBackend(foundation, main, { encodings, shared, received, kept });
-  const openOther = (other: NumberedDatabase): Backend =>
-    openBackend(foundation, other, {
-      ...{ encodings, shared, received },
-      kept: within(caching.kept, other.resources ?? []),
-    });
-  const flaggedBackends = [first, ...others.map(openOther)];
+  const { kept } = caching;
+  const opened = openBackends(foundation, databases, { ...options, kept });
+  const { flaggedBackends, first, openOther, overridden } = opened;
   const backends = [...flaggedBackends];
-  const serveFrom = (backend: Backend): void => {
-    const { database, name, cache } = backend;
-    services.start(`primary of ${database.id}`, 'upkeep', (signal) => database.log.guard.run(signal));
-    services.start(name, 'essential', (signal, works) => cache.run(signal, works));
-  };
+  const { encryption } = options;
   const moves = new ServerMoves<Backend>({
-    ...{
-      main: { moves: main.log.moves, cache: first.cache },
-      others,
-      logger: foundation.logger,
-      open: openMoved,
-    },
+    main: { moves: main.log.moves, cache: first.cache },
+    ...{ others, logger: foundation.logger, open: openMoved },
     ...movedBackends({ services, backends, open: openOther, options }),
   });
-  const flagged = routeByResource(flaggedBackends);
-  const backendOf = (resource: GroupResource): Backend =>
-    moves.routes.presentOf(resource) ?? flagged(resource);
-  const storeBy =
-    (choose: (backend: Backend, resource: GroupResource) => Store): Route =>
-    (resource) => {
-      const route = moves.routes.routeOf(resource) ?? flagged(resource);
-      return route instanceof Promise
-        ? route.then((backend) => choose(backend, resource))
-        : choose(route, resource);
-    };
+  const routes = new BackendRoutes(moves.routes, routeByResource(flaggedBackends));
   const { leases, workLeases, peers, signingKeys, views } = main.log;
   const metrics = createStorageMetrics({ ...foundation, ...options, backends });
-  const store = new RoutedStore(storeBy(({ cache }) => cache));
+  const store = new RoutedStore(routes.storeBy((cache) => cache));
   const phase = createPhase({
     services,
     begin: async () => {
-      for (const backend of backends.slice()) serveFrom(backend);
+      for (const backend of backends.slice()) serveFrom(backend, services);
       services.start('moves', 'upkeep', (signal) => moves.run(signal));
       if (encryption !== undefined) {
         const { name, run } = watchEncryption(foundation, encryption, backends);
         services.start(name, 'upkeep', run);
       }
       const ready = Promise.all(backends.map(({ cache }) => cache.ready())).then(() => moves.routes.ready());
-      await services.until(inTime(ready, options.initializationTimeoutMs));
+      await services.until(initializedInTime(ready, options.initializationTimeoutMs));
       await moves.assertFlags();
       foundation.startup.finished('watch-cache');
     },
@@ -139,23 +119,19 @@ export function createStorage(
     ...phase,
     ...{ leases, workLeases, peers, signingKeys },
     store,
-    clientStore:
-      caching.kept === undefined
-        ? store
-        : uncachedWhere(caching.uncached, (choose) =>
-            storeBy(({ cache }, resource) => choose(cache, resource)),
-          ),
-    historyOf: (resource) => backendOf(resource).history,
+    clientStore: kept === undefined ? store : uncachedWhere(caching.uncached, routes),
+    historyOf: (resource) => routes.presentOf(resource).history,
     get elsewhere() {
       return [...overridden, ...moves.routes.resources];
     },
-    progressOf: (resource) => backendOf(resource).cache,
-    allocations: backendOf(SERVICES).database.log.allocations,
+    progressOf: (resource) => routes.presentOf(resource).cache,
+    allocations: routes.presentOf(SERVICES).database.log.allocations,
     hosted: () => [...flaggedBackends, ...moves.routes.open].map(({ hosted }) => hosted),
-    hostedOf: async (resource) => (await (moves.routes.routeOf(resource) ?? flagged(resource))).hosted,
+    hostedOf: async (resource) => (await routes.routeOf(resource)).hosted,
     views: options.customResourceViews ? views : undefined,
     upkeep: [...[main, ...others].flatMap(({ log }) => keepDatabase(log, options)), ...metrics.services],
-    countObjects: (resource) => backendOf(resource).cache.countObjects(resource) ?? metrics.counted(resource),
+    countObjects: (resource) =>
+      routes.presentOf(resource).cache.countObjects(resource) ?? metrics.counted(resource),
     checks: () => {
       const followed = (): PostgresLog[] => backends.slice(1).map(({ database }) => database.log);
       const { kubernetes, own } = createCacheChecks(main.log, foundation.services.checks(), followed);
@@ -163,6 +139,39 @@ export function createStorage(
       return { kubernetes: [...kubernetes, ...createEncryptionChecks(encryption)], own: [...own, moved] };
     },
   };
+}
+
+interface OpenedBackends {
+  /** Those that flags name, the first one included. */
+  readonly flaggedBackends: readonly Backend[];
+  /** Has all resources that are in no other. */
+  readonly first: Backend;
+  readonly openOther: (database: NumberedDatabase) => Backend;
+  /** Resources that flags give a database of their own. */
+  readonly overridden: readonly GroupResource[];
+}
+
+function openBackends(
+  foundation: Foundation,
+  { main, others }: Pick<Databases, 'main' | 'others'>,
+  options: PhaseOptions & Pick<BackendWish, 'kept'>,
+): OpenedBackends {
+  const overridden = others.flatMap(({ resources = [] }) => resources);
+  const wish = {
+    encodings: createEncodings({ ...foundation, ...options }),
+    shared: options.threads > 1,
+    received: new ReceivedEvents(foundation),
+  };
+  const first = openBackend(foundation, main, { ...wish, kept: without(options.kept, overridden) });
+  const openOther = (other: NumberedDatabase): Backend =>
+    openBackend(foundation, other, { ...wish, kept: within(options.kept, other.resources ?? []) });
+  return { flaggedBackends: [first, ...others.map(openOther)], first, openOther, overridden };
+}
+
+/** Follows the primary and the changes of a database. */
+function serveFrom({ database, name, cache }: Backend, services: Services): void {
+  services.start(`primary of ${database.id}`, 'upkeep', (signal) => database.log.guard.run(signal));
+  services.start(name, 'essential', (signal, works) => cache.run(signal, works));
 }
 
 function watchEncryption(
@@ -284,16 +293,13 @@ function movedBackends({
 /** Addresses and ports of services change hands with the writes of services. */
 export const SERVICES: GroupResource = { group: '', resource: 'services' };
 
-/** @throws Error when it takes longer than the flag allows; 0: it may take as long as it likes */
-async function inTime(ready: Promise<unknown>, timeoutMs: number): Promise<void> {
-  if (timeoutMs === 0) return void (await ready);
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
+/** @throws Error when it takes longer than the flag allows; 0: without limit */
+async function initializedInTime(ready: Promise<void>, timeoutMs: number): Promise<void> {
+  if (timeoutMs === 0) return ready;
+  await inTime(ready, timeoutMs, () => {
     const flag = storageFlags.initializationTimeoutMs.shown;
-    const reason = `the objects of the cluster were not read within ${timeoutMs / 1000} s (${flag})`;
-    timer = setTimeout(() => reject(new Error(reason)), timeoutMs);
+    throw new Error(`the objects of the cluster were not read within ${timeoutMs / 1000} s (${flag})`);
   });
-  await Promise.race([ready, late]).finally(() => clearTimeout(timer));
 }
 
 function keepDatabase({ compactor, expirer }: PostgresLog, options: StorageOptions): Service[] {

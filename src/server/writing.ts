@@ -56,7 +56,7 @@ export function createWriting(
   { storage, policy, askElsewhere }: WritingParts,
   options: Pick<ServerOptions, 'admission' | 'services' | 'serving' | 'storage' | 'writing'>,
 ): WritingPhase {
-  const { types, registry, now } = foundation;
+  const { types, registry, now, isFeatureOn } = foundation;
   const { store } = storage;
   const services = foundation.services.branch();
   const { services: ranges } = options;
@@ -68,17 +68,13 @@ export function createWriting(
   // Plugins write, and every write passes the plugins, so the chain exists before them.
   const admission = new AdmissionChain();
   const ownership = new Ownership({ types, registry, now });
+  const { eventTtlMs: ttlMs } = options.storage;
   const writer = new ObjectWriter({
-    ...{ store, admission, types, ownership, now },
-    allocator,
-    expiry: new SharedExpiry({
-      ttlMs: options.storage.eventTtlMs,
-      reuseMs: options.serving.leaseReuseMs,
-    }),
+    ...{ store, admission, types, ownership, now, allocator, isFeatureOn },
+    expiry: new SharedExpiry({ ttlMs, reuseMs: options.serving.leaseReuseMs }),
     collectsGarbage: options.writing.collectsGarbage,
-    gatedFields: new GatedFields(foundation.isFeatureOn, types),
-    isFeatureOn: foundation.isFeatureOn,
-    retriesNames: foundation.isFeatureOn('RetryGenerateName'),
+    gatedFields: new GatedFields(isFeatureOn, types),
+    retriesNames: isFeatureOn('RetryGenerateName'),
   });
   const client = new Client({ store, registry, writer, types });
   const quotas = new StoredQuotas(client);
@@ -93,26 +89,18 @@ export function createWriting(
     createNamespace: (name) => createNamespace(client, name),
   });
   admission.use(plugins.all, plugins.metrics);
+  const served = new ServedDefinitions({
+    ...{ registry, types },
+    ratchets: isFeatureOn('CRDValidationRatcheting'),
+    checksNumbers: checksNumbers(isFeatureOn),
+    conversion: createConversion(foundation, locateService, options),
+  });
+  const readyRanges = new ReadyRanges((ready) => allocator.use(createPools(ranges, ready)));
   const definitions = new Follower({
     store,
     sources: [
-      {
-        resource: customresourcedefinitions,
-        index: new ServedDefinitions({
-          ...{ registry, types },
-          ratchets: foundation.isFeatureOn('CRDValidationRatcheting'),
-          checksNumbers: checksNumbers(foundation.isFeatureOn),
-          conversion: createConversion(foundation, locateService, options),
-        }),
-      },
-      ...(hasServiceRanges(foundation)
-        ? [
-            {
-              resource: SERVICE_CIDRS,
-              index: new ReadyRanges((ready) => allocator.use(createPools(ranges, ready))),
-            },
-          ]
-        : []),
+      { resource: customresourcedefinitions, index: served },
+      ...(hasServiceRanges(foundation) ? [{ resource: SERVICE_CIDRS, index: readyRanges }] : []),
     ],
   });
   const phase = createPhase({

@@ -28,7 +28,7 @@ export class CachedEntry implements Entry {
   readonly uid: string;
   readonly revision: Revision;
   readonly sizeBytes: number;
-  /** Of two walks of {@link Compression}: the first has seen it, the second has decided whether it is compressed. */
+  /** Set by the first of two walks of {@link Compression}; the second decides whether to compress the object. */
   isSeen = false;
   isSettled = false;
   /** Undefined: as JSON. */

@@ -1,4 +1,5 @@
 import { runTogether } from '../util/concurrency.ts';
+import { aborted } from '../util/pause.ts';
 import { Pace } from '../util/turns.ts';
 import { NO_REVISION, type Revision } from './revision.ts';
 import type { Change, ChangeFeed, ChangeSink } from './revision-log.ts';
@@ -100,11 +101,7 @@ class DecodingSink implements ChangeSink {
   }
 
   untilBroken(signal: AbortSignal): Promise<void> {
-    const over = new Promise<void>((resolve) => {
-      if (signal.aborted) resolve();
-      signal.addEventListener('abort', () => resolve(), { once: true });
-    });
-    return Promise.race([over, this.#broken.promise]);
+    return Promise.race([aborted(signal), this.#broken.promise]);
   }
 
   end(): void {

@@ -38,6 +38,8 @@ export type StorageFailure =
   | { readonly kind: 'unwritable'; readonly reason: string }
   | { readonly kind: 'moved'; readonly after?: Revision };
 
+type FailureOf<Kind extends StorageFailure['kind']> = Extract<StorageFailure, { readonly kind: Kind }>;
+
 export interface Unavailable {
   readonly kind: 'unavailable';
   /** For the log alone. */
@@ -63,4 +65,13 @@ export class StorageError extends Error {
     this.name = 'StorageError';
     this.failure = failure;
   }
+}
+
+/** Returns why storage failed where that is of this kind; undefined for any other error. */
+export function failureOf<Kind extends StorageFailure['kind']>(
+  error: unknown,
+  kind: Kind,
+): FailureOf<Kind> | undefined {
+  const isOfKind = (failure: StorageFailure): failure is FailureOf<Kind> => failure.kind === kind;
+  return error instanceof StorageError && isOfKind(error.failure) ? error.failure : undefined;
 }

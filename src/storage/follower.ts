@@ -1,7 +1,7 @@
 import type { GroupResource } from '../api/names.ts';
 import { runTogether } from '../util/concurrency.ts';
 import { aborted } from '../util/pause.ts';
-import { StorageError } from './errors.ts';
+import { failureOf } from './errors.ts';
 import type { Entry, ObjectEvent, Store } from './store.ts';
 
 /** An index over the objects of one resource. Its methods must not wait. */
@@ -91,7 +91,7 @@ export async function followAnew(follow: () => Promise<void>, signal: AbortSigna
     try {
       await follow();
     } catch (error) {
-      if (!(error instanceof StorageError) || error.failure.kind !== 'compacted') throw error;
+      if (failureOf(error, 'compacted') === undefined) throw error;
     }
   }
 }

@@ -42,7 +42,7 @@ export const LAST_POSITION = '\uffff';
 
 const HIGH = /[\ud800-\uffff]/;
 const HIGHS = /[\ud800-\uffff]/g;
-/** Of the 0x2800 code units from here on, the first 0x800 are surrogates; positions move them last. */
+/** The first 0x800 of the 0x2800 code units from here on are surrogates; positions move them last. */
 const FIRST_HIGH = 0xd800;
 const SURROGATES = 0x800;
 const OTHERS = 0x2000;

@@ -16,7 +16,7 @@ const PROTOBUF_MEDIA_TYPE = 'application/vnd.kubernetes.protobuf';
 export type StoredMediaType = typeof JSON_MEDIA_TYPE | typeof YAML_MEDIA_TYPE | typeof PROTOBUF_MEDIA_TYPE;
 
 interface MediaTypeOptions {
-  /** Of objects written from now on. */
+  /** The media type of objects that are written from now on. */
   readonly mediaType: StoredMediaType;
   /** Returns the stored type of a built-in resource; undefined for any other, which is always stored as JSON. */
   readonly schemaOf: (resource: GroupResource) => MessageSchema | undefined;

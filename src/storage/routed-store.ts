@@ -1,7 +1,7 @@
 import type { GroupResource } from '../api/names.ts';
 import type { Caller } from '../request/api-request.ts';
-import { NEVER, pause } from '../util/pause.ts';
-import { StorageError } from './errors.ts';
+import { pause } from '../util/pause.ts';
+import { failureOf, StorageError } from './errors.ts';
 import type { ObjectKey } from './key.ts';
 import { NO_REVISION, type Revision } from './revision.ts';
 import type { Write } from './revision-log.ts';
@@ -63,7 +63,7 @@ export class RoutedStore implements Store {
       try {
         return await store.commit(write);
       } catch (error) {
-        if (!isMoved(error)) throw error;
+        if (failureOf(error, 'moved') === undefined) throw error;
       }
       if (write.caller?.aborted === true) throw new StorageError({ kind: 'abandoned' });
       if (performance.now() > untilMs)
@@ -72,7 +72,7 @@ export class RoutedStore implements Store {
           reason: `${write.key.resource} is being moved to another database`,
           because: 'time',
         });
-      await pause(RETRY_MS, NEVER);
+      await pause(RETRY_MS);
     }
   }
 
@@ -121,17 +121,11 @@ class RoutedStream implements EventStream {
 
   /** @throws the error, unless it says that the resource has moved; compacted when the watch has not sent its first state */
   #next(error: unknown): Promise<EventStream> {
-    if (!isMoved(error)) throw error;
-    const { after } = error.failure;
+    const moved = failureOf(error, 'moved');
+    if (moved === undefined) throw error;
+    const { after } = moved;
     if (after === undefined)
       throw new StorageError({ kind: 'compacted', requested: NO_REVISION, compacted: NO_REVISION });
     return this.#goOn(after);
   }
 }
-
-interface MovedError extends StorageError {
-  readonly failure: Extract<StorageError['failure'], { readonly kind: 'moved' }>;
-}
-
-const isMoved = (error: unknown): error is MovedError =>
-  error instanceof StorageError && error.failure.kind === 'moved';

@@ -41,7 +41,7 @@ export interface Entry {
   readonly revision: Revision;
   /** Stored form: canonical JSON without metadata.resourceVersion. */
   readonly json: Buffer;
-  /** Of `json`, which may be compressed in memory: it is inflated when it is read. */
+  /** The size of `json`, which may be compressed in memory: reading `json` inflates it. */
   readonly sizeBytes: number;
   /** Where the metadata ends in the bytes, its closing brace included. */
   readonly metadataEnd: number;

@@ -1,5 +1,10 @@
-import type { JsonValue } from '../api/json.ts';
-import type { FieldSchema, ListType, MessageSchema, ValueSchema } from '../api/schema.ts';
+import {
+  type FieldSchema,
+  type ListType,
+  type MessageSchema,
+  PLAIN_FIELD,
+  type ValueSchema,
+} from '../api/schema.ts';
 import {
   additionalSchemaOf,
   hasProperties,
@@ -44,7 +49,11 @@ class Types {
     if (isObject) {
       fields.delete('kind');
       fields.delete('apiVersion');
-      fields.set('metadata', toField('metadata', { kind: 'message', message: this.#objectMeta }));
+      fields.set('metadata', {
+        ...PLAIN_FIELD,
+        name: 'metadata',
+        value: { kind: 'message', message: this.#objectMeta },
+      });
     }
     return {
       name: 'apiextensions/v1.CustomResource',
@@ -59,11 +68,16 @@ class Types {
 
   #field(name: string, schema: Schema, keeps: boolean): FieldSchema {
     const list = listIn(schema);
-    return toField(name, this.#value(schema, keeps), {
-      default: schema.default ?? undefined,
+    const preset = schema.default ?? undefined;
+    return {
+      ...PLAIN_FIELD,
+      name,
+      value: this.#value(schema, keeps),
+      default: preset,
+      publishedDefault: preset,
       listType: list && listTypeOf(list),
       listMapKeys: list?.['x-kubernetes-list-map-keys'] ?? [],
-    });
+    };
   }
 
   #value(schema: Schema, inherited: boolean): ValueSchema {
@@ -128,37 +142,4 @@ function listIn(schema: Schema): Schema | undefined {
 
 function listTypeOf({ 'x-kubernetes-list-type': type }: Schema): ListType {
   return type === 'set' || type === 'map' ? type : 'atomic';
-}
-
-interface Traits {
-  readonly default: JsonValue | undefined;
-  readonly listType: ListType | undefined;
-  readonly listMapKeys: readonly string[];
-}
-
-const NO_TRAITS: Traits = { default: undefined, listType: undefined, listMapKeys: [] };
-
-function toField(name: string, value: ValueSchema, traits: Traits = NO_TRAITS): FieldSchema {
-  return {
-    name,
-    number: undefined,
-    value,
-    required: false,
-    publishedRequired: false,
-    immutable: false,
-    nesting: [],
-    zero: 'keep',
-    default: traits.default,
-    publishedDefault: traits.default,
-    listType: traits.listType,
-    listMapKeys: traits.listMapKeys,
-    atomic: false,
-    granular: false,
-    patchStrategy: [],
-    patchMergeKey: undefined,
-    gate: undefined,
-    ungated: [],
-    dropEmpty: false,
-    isPointer: false,
-  };
 }

@@ -4,7 +4,7 @@ import { goQuote, goValue } from '../object/go-value.ts';
 import { isObject } from '../object/json-values.ts';
 import type { Pace, Steps } from '../util/turns.ts';
 import { fits, has } from './fits.ts';
-import { Found } from './found.ts';
+import { FoundProblems } from './found-problems.ts';
 import { misfitOfNumber } from './number-formats.ts';
 import { searchInSteps } from './pattern-search.ts';
 import {
@@ -54,7 +54,7 @@ export function* validateInSteps(
 ): Steps<FieldError[]> {
   const rules = rulesOf(schema);
   if (fits(value, rules, checksNumbers) === true) return [];
-  const found = new Found();
+  const found = new FoundProblems();
   const before = old === undefined ? undefined : { value: old };
   yield* new Search(found, checksNumbers).value(value, rules, { path: '', before });
   return found.toErrors(root);
@@ -70,13 +70,13 @@ interface Place {
  * alternative schema fits, the errors of the nearest one are reported.
  */
 class Search {
-  readonly #found: Found;
+  readonly #found: FoundProblems;
   readonly #pace: Pace;
   readonly #old = new OldValues();
 
   readonly #checksNumbers: boolean;
 
-  constructor(found: Found, checksNumbers: boolean, pace = validationPace()) {
+  constructor(found: FoundProblems, checksNumbers: boolean, pace = validationPace()) {
     this.#found = found;
     this.#checksNumbers = checksNumbers;
     this.#pace = pace;
@@ -289,7 +289,7 @@ class Search {
 
   /** Values in clauses have no old value: a clause fits or not. */
   *#clause(value: JsonValue, clause: ValueRules, path: string): Steps<Outcome> {
-    const found = new Found();
+    const found = new FoundProblems();
     const search = new Search(found, this.#checksNumbers, this.#pace);
     const matched = yield* search.value(value, clause, { path, before: undefined });
     return { found, matched };
@@ -304,7 +304,7 @@ class Search {
 
 /** The result of one clause. */
 interface Outcome {
-  readonly found: Found;
+  readonly found: FoundProblems;
   readonly matched: number;
 }
 

@@ -2,7 +2,7 @@ import { mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 interface FolderOptions {
-  /** Of the folders that are made. */
+  /** The mode of new folders. */
   readonly mode?: number;
 }
 

@@ -2,17 +2,17 @@
 export const NEVER = new AbortController().signal;
 
 /** Resolves after `ms` milliseconds, or at once when the signal aborts. Never rejects. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    if (signal.aborted) {
+    if (signal?.aborted === true) {
       resolve();
       return;
     }
     const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done, { once: true });
+    signal?.addEventListener('abort', done, { once: true });
     function done(): void {
       clearTimeout(timer);
-      signal.removeEventListener('abort', done);
+      signal?.removeEventListener('abort', done);
       resolve();
     }
   });
@@ -60,6 +60,23 @@ export async function keepDoing(
       await pause(retryMs, signal);
     }
   }
+}
+
+/** Does `work` again and again, with a pause of `everyMs` in between, or of `retryMs` after a failure. Never rejects. */
+export function repeat(
+  work: () => Promise<unknown>,
+  signal: AbortSignal,
+  {
+    everyMs,
+    retryMs = everyMs,
+    onError,
+  }: { readonly everyMs: number; readonly retryMs?: number; onError(error: unknown): void },
+): Promise<void> {
+  const round = async (): Promise<void> => {
+    await work();
+    await pause(everyMs, signal);
+  };
+  return keepDoing(round, signal, { retryMs, onError });
 }
 
 interface PersistOptions {

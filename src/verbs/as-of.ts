@@ -1,5 +1,6 @@
 import { badRequest } from '../api/status.ts';
-import { StorageError } from '../storage/errors.ts';
+import { parseRfc3339 } from '../object/rfc3339.ts';
+import { failureOf } from '../storage/errors.ts';
 import type { History } from '../storage/history.ts';
 import { parseRevision, type Revision } from '../storage/revision.ts';
 import { expired } from './storage-status.ts';
@@ -13,7 +14,8 @@ export type AsOf =
   | { readonly kind: 'revision'; readonly revision: Revision }
   | { readonly kind: 'moment'; readonly at: string };
 
-const MOMENT = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
+/** The fraction of a second; PostgreSQL takes no more than nine digits. */
+const MOMENT = /^[^.]*(\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/;
 
 /** PostgreSQL formats earlier years differently. */
 const FIRST_MS = Date.parse('0001-01-01T00:00:00Z');
@@ -46,16 +48,10 @@ export function toAsOf(text: string): AsOf | string {
 
 /** The moment in UTC, in its original precision; undefined for an invalid date. */
 function toMoment(text: string): string | undefined {
-  const [, day = '', fraction = ''] = MOMENT.exec(text) ?? [];
-  const atMs = Date.parse(text);
-  if (!isDay(day) || Number.isNaN(atMs) || atMs < FIRST_MS) return undefined;
+  const [whole, fraction = ''] = MOMENT.exec(text) ?? [];
+  const atMs = whole === undefined ? undefined : parseRfc3339(text);
+  if (atMs === undefined || atMs < FIRST_MS) return undefined;
   return `${new Date(atMs).toISOString().slice(0, 19)}${fraction}Z`;
-}
-
-/** Date parses 2026-02-30 as March 2. */
-function isDay(day: string): boolean {
-  const atMs = Date.parse(`${day}T00:00:00Z`);
-  return !Number.isNaN(atMs) && new Date(atMs).toISOString().startsWith(day);
 }
 
 /** Refuses asOf for verbs that would ignore it. @throws StatusError 400 */
@@ -67,12 +63,19 @@ export function refuseAsOf(query: URLSearchParams): void {
 const invalidPast = (name: string, text: string, why: string): Error =>
   badRequest(`${name}: Invalid value: ${JSON.stringify(text)}: ${why}`);
 
-/** The newest revision at that time; undefined: before history. `field`: the parameter or field. @throws the result of `refuse` */
+/** Where a request names the moment, for what it hears of it. */
+interface AskedAt {
+  /** The parameter, or the path of the field. */
+  readonly field: string;
+  /** Makes the refusal of a value. */
+  refuse?(field: string, value: string, why: string): Error;
+}
+
+/** The newest revision at that time; undefined: before history. @throws the refusal of a future moment */
 export async function revisionOf(
   asOf: AsOf,
   history: Pick<History, 'revisionAt'>,
-  field: string,
-  refuse = invalidPast,
+  { field, refuse = invalidPast }: AskedAt,
 ): Promise<Revision | undefined> {
   if (asOf.kind === 'revision') return asOf.revision;
   const revision = await history.revisionAt(asOf.at);
@@ -81,23 +84,22 @@ export async function revisionOf(
 }
 
 /**
- * Reads the state at a past moment. `field`: the parameter or field.
- * @throws StatusError 410 with the begin of history; the result of `refuse` for a future moment
+ * Reads the state at a past moment.
+ * @throws StatusError 410 with the begin of history; the refusal of a future moment
  */
 export async function readPast<Result>(
   asOf: AsOf,
   history: Pick<History, 'revisionAt' | 'begin'>,
   read: (revision: Revision) => Promise<Result>,
-  field = 'asOf',
-  refuse = invalidPast,
+  asked: AskedAt = { field: 'asOf' },
 ): Promise<Result> {
   try {
-    const revision = await revisionOf(asOf, history, field, refuse);
+    const revision = await revisionOf(asOf, history, asked);
     if (revision !== undefined) return await read(revision);
   } catch (error) {
-    if (!(error instanceof StorageError) || error.failure.kind !== 'compacted') throw error;
+    if (failureOf(error, 'compacted') === undefined) throw error;
   }
-  throw await beforeHistory(field, history);
+  throw await beforeHistory(asked.field, history);
 }
 
 /** A 410 with the begin of history. `asked`: the parameter that asks for an earlier time. */

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { MessageSchema, ValueSchema } from '../api/schema.ts';
 import { badRequest } from '../api/status.ts';
+import { toTimestamp } from '../object/timestamps.ts';
 
 /**
  * Reads a query as an object of the type that describes it, `?tailLines=5&follow` as PodLogOptions. Ignores unknown parameters.
@@ -49,7 +50,7 @@ function readTime(time: string): string | undefined {
       `parsing time ${quoted} as "2006-01-02T15:04:05Z07:00": cannot parse ${quoted} as RFC 3339`,
     );
   }
-  return `${new Date(at).toISOString().slice(0, 19)}Z`;
+  return toTimestamp(new Date(at));
 }
 
 /**

@@ -6,7 +6,7 @@ import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse, BytesResponse } from '../request/api-response.ts';
 import { timeWait } from '../request/waits.ts';
 import { encodeContinueToken } from '../storage/continue-token.ts';
-import { StorageError } from '../storage/errors.ts';
+import { failureOf } from '../storage/errors.ts';
 import type { ObjectKey } from '../storage/key.ts';
 import { type Revision, toResourceVersion } from '../storage/revision.ts';
 import type { Entry, ListFreshness, ListPage } from '../storage/store.ts';
@@ -174,7 +174,7 @@ const INCONSISTENT =
 
 /** A chunked list whose state was compacted may continue from the newest state: the answer has a token for that. */
 function toListError(error: unknown, { token }: ListStart, { definition }: ServedResource): unknown {
-  const compacted = error instanceof StorageError && error.failure.kind === 'compacted';
-  if (!compacted || token === undefined) return toStatusError(error, definition, '');
+  if (token === undefined || failureOf(error, 'compacted') === undefined)
+    return toStatusError(error, definition, '');
   return expired(INCONSISTENT, encodeContinueToken({ revision: 'latest', after: token.after }));
 }

@@ -6,12 +6,12 @@ import type { Authenticator } from '../authn/authenticator.ts';
 import type { AskedSelectors, AuthorizationAttributes, Authorizer } from '../authz/authorizer.ts';
 import { type ReviewSelectors, reviewedSelectors } from '../authz/review-selectors.ts';
 import { isObject, objectOf } from '../object/json-values.ts';
+import { toTimestamp } from '../object/timestamps.ts';
 import type { ResourceTarget, UserInfo } from '../request/api-request.ts';
 import { StorageError } from '../storage/errors.ts';
 import { errorText } from '../util/error-text.ts';
 import { checkReview, type ReviewForm } from './review-rules.ts';
 import type { VirtualHandler } from './verb-call.ts';
-import { toTimestamp } from './writing/object-metadata.ts';
 
 /** Answers the reviews of authentication.k8s.io and authorization.k8s.io with the server's own authenticators and authorizers. */
 

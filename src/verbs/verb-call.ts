@@ -1,7 +1,7 @@
 import type { AdmissionChain } from '../admission/admission.ts';
 import type { Gates } from '../api/feature-gates.ts';
 import type { TypeLibrary } from '../api/idl/types.ts';
-import type { GroupResource, ResourceOf } from '../api/names.ts';
+import { type GroupResource, type ResourceOf, toResourceKey } from '../api/names.ts';
 import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import { notFound } from '../api/status.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
@@ -44,8 +44,7 @@ export function ownType({ context: { types }, served: { definition, version } }:
 
 /** Returns the store of the resource, in its served version; for a virtual resource, a store for this request. */
 export function storeFor({ context, request, served, view }: VerbCall): Store {
-  const { group, resource } = served.definition;
-  const createVirtual = context.virtualStores.get(`${group}/${resource}`);
+  const createVirtual = context.virtualStores.get(toResourceKey(served.definition));
   return createVirtual === undefined
     ? storeOf(served.definition, context.store)
     : createVirtual(request, view?.name ?? '');
@@ -53,9 +52,9 @@ export function storeFor({ context, request, served, view }: VerbCall): Store {
 
 /** Objects of virtual resources are computed for each request ({@link VirtualStores}). */
 export const isVirtual = (
-  { group, resource }: GroupResource,
+  resource: GroupResource,
   { virtualStores }: Pick<VerbContext, 'virtualStores'>,
-): boolean => virtualStores.has(`${group}/${resource}`);
+): boolean => virtualStores.has(toResourceKey(resource));
 
 /** Undefined: the client may read that revision and all since. Virtual stores check each row. */
 export async function earlierLifeOf(

@@ -4,7 +4,7 @@ import { encodeFrame, streamType } from '../codec/wire-formats.ts';
 import type { ServedResource } from '../registry/registry.ts';
 import type { Caller } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
-import { StorageError } from '../storage/errors.ts';
+import { failureOf, StorageError } from '../storage/errors.ts';
 import type { Revision } from '../storage/revision.ts';
 import type { WatchQuery } from '../storage/store.ts';
 import { refuseAsOf } from './as-of.ts';
@@ -103,10 +103,11 @@ async function assertOwnChanges(call: VerbCall, requested: Revision): Promise<vo
 
 /** Converts the error that ends a watch to its status. @throws errors that clients must not see */
 function toEnd(error: unknown, { definition }: ServedResource, options: ListOptions): Status {
+  const failure = failureOf(error, 'compacted');
   const known =
-    error instanceof StorageError && error.failure.kind === 'compacted'
-      ? watchExpired(BigInt(options.resourceVersion || 0), error.failure.compacted)
-      : toStatusError(error, definition, '');
+    failure === undefined
+      ? toStatusError(error, definition, '')
+      : watchExpired(BigInt(options.resourceVersion || 0), failure.compacted);
   if (known instanceof StatusError) return known.status;
   throw error;
 }

@@ -77,7 +77,7 @@ function parse(der: Buffer): CertificationRequest {
 const EXTENSION_REQUEST = '1.2.840.113549.1.9.14';
 const ALTERNATIVE_NAMES = '2.5.29.17';
 
-/** Of the attributes, only extensions matter (RFC 2985, section 5.4.2), and of these only the names: signers choose the others. */
+/** Only extensions matter among the attributes (RFC 2985, section 5.4.2), and among these only the names: signers choose the others. */
 function readNames(attributes: Buffer): readonly GeneralName[] {
   const list = new DerReader(attributes);
   while (!list.isAtEnd) {

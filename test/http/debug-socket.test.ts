@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { openDebugSocket } from '../../src/http/debug-socket.ts';
 import type { Logger } from '../../src/observability/logger.ts';
 
@@ -28,11 +28,13 @@ test('a file that is no socket stays, and the error names it', async () => {
 
 test('a socket that a dead server left behind is replaced', async () => {
   const path = join(folder, 'socket');
-  const left = createServer();
+  const heard = vi.fn();
+  const left = createServer(heard);
   await once(left.listen(path), 'listening');
   const socket = await open('socket');
   const client = connect(path);
   await once(client, 'connect');
+  expect(heard).not.toHaveBeenCalled();
   client.destroy();
   await socket.close();
   left.close();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { persist, unlessAborted } from '../../src/util/pause.ts';
+import { persist, repeat, unlessAborted } from '../../src/util/pause.ts';
 import { createReminder, createReminders } from '../../src/util/reminder.ts';
 
 const never = new AbortController().signal;
@@ -83,4 +83,33 @@ test('each place tells of the same trouble once, and again after half a minute',
   now = 31_000;
   expect(isNews('a', 'away')).toBe(true);
   expect(isNews('a', 'away')).toBe(false);
+});
+
+test('repeated work goes on after a failure, and ends with its signal', async () => {
+  const stop = new AbortController();
+  const events: string[] = [];
+  let rounds = 0;
+  const work = async (): Promise<void> => {
+    rounds += 1;
+    events.push(`round ${rounds}`);
+    if (rounds === 2) throw new Error('trouble');
+    if (rounds === 3) stop.abort();
+  };
+  const onError = (error: unknown): void => void events.push(String(error));
+  await repeat(work, stop.signal, { everyMs: 1, onError });
+  expect(events).toEqual(['round 1', 'round 2', 'Error: trouble', 'round 3']);
+});
+
+test('repeated work that fails pauses for a time of its own', async () => {
+  const stop = new AbortController();
+  const failing = async (): Promise<void> => {
+    throw new Error('trouble');
+  };
+  let failures = 0;
+  const onError = (): void => {
+    failures += 1;
+    if (failures === 2) stop.abort();
+  };
+  await repeat(failing, stop.signal, { everyMs: 1_000_000, retryMs: 1, onError });
+  expect(failures).toBe(2);
 });

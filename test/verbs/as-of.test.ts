@@ -35,7 +35,7 @@ test.each([-10, 10])(
     vi.useFakeTimers({ now: now.getTime() + minutes * MINUTE_MS, toFake: ['Date'] });
     const revisionAt = (afterMs: number): Promise<unknown> => {
       const moment = new Date(now.getTime() + afterMs).toISOString();
-      return revisionOf(parseAsOf('asOf', moment), log.history, 'asOf');
+      return revisionOf(parseAsOf('asOf', moment), log.history, { field: 'asOf' });
     };
     expect(await revisionAt(0)).toBe(made);
     // Clients' clocks may be ahead a little.

@@ -141,7 +141,7 @@ class PodSecurity {
     const { object: pod, old } = attributes;
     if (pod === undefined || (old !== undefined && !isSignificant(pod, old))) return;
     const template = { annotations: pod.metadata.annotations, spec: pod.spec ?? {} };
-    this.#judge.judge(attributes, labelled, template, true);
+    this.#judge.judge(attributes, labelled, template, 'enforce');
   }
 
   #workload(attributes: AdmissionAttributes, object: ApiObject): Promise<void> | undefined {
@@ -160,7 +160,7 @@ class PodSecurity {
     const labelled = this.#policyOf(namespace);
     const { warn, audit } = labelled.policy;
     if (labelled.errors.length === 0 && warn.level === 'privileged' && audit.level === 'privileged') return;
-    this.#judge.judge(attributes, labelled, template, false);
+    this.#judge.judge(attributes, labelled, template, 'report');
   }
 
   /** Parsed once for each state of a namespace, so that a pod of a namespace without labels costs next to nothing. */

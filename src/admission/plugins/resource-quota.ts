@@ -2,6 +2,7 @@ import type { Gates } from '../../api/feature-gates.ts';
 import { CLAIMS, PODS, QUOTAS } from '../../api/known-resources.ts';
 import type { ResourceQuota } from '../../api/types/core/v1.ts';
 import { fromResourceList, type ResourceList } from '../../object/resource-list.ts';
+import { getOrAdd } from '../../util/get-or-add.ts';
 import { DEFAULT_MINOR } from '../../version.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
@@ -133,9 +134,7 @@ class Till {
       const charges = orRefuse(write, () => chargesOf(view, write, this.#options.limited));
       if (charges === undefined || write.attributes.dryRun) continue;
       view = view.map((quota) => withCharge(quota, charges.get(quota.name)));
-      for (const [name, added] of charges) {
-        bills.set(name, [...(bills.get(name) ?? []), { write, added }]);
-      }
+      for (const [name, added] of charges) getOrAdd(bills, name, () => []).push({ write, added });
     }
     const refused = new Set<Waiting>();
     for (const [name, billed] of bills) {

@@ -10,6 +10,7 @@ import type {
 import { parseGoBool } from '../../object/go-value.ts';
 import { generateName } from '../../object/metadata.ts';
 import { podSecretNames } from '../../object/pod-spec.ts';
+import { pause } from '../../util/pause.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
 import { describePlugin, isWriteOf, type PluginParts, refusal } from '../plugin.ts';
@@ -245,7 +246,7 @@ interface Waiting {
   pause(ms: number): Promise<void>;
 }
 
-const IN_TIME: Waiting = { pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)) };
+const IN_TIME: Waiting = { pause };
 /** How often the cache is checked while waiting: a check is cheap, and most accounts arrive quickly. */
 const LOOK_MS = 10;
 

@@ -40,14 +40,14 @@ export class PodJudge {
   }
 
   /**
-   * `enforces`: violations refuse the pod. Otherwise they are only recorded and warned about.
+   * Violations are recorded and warned about; `enforce` refuses the pod for them.
    * @throws StatusError 403
    */
   judge(
     attributes: AdmissionAttributes,
     { policy, errors }: Labelled,
     { annotations, spec }: PodTemplate,
-    enforces: boolean,
+    consequence: 'enforce' | 'report',
   ): void {
     const { metrics, exemptRuntimeClasses, relaxesOwnUsers } = this.#options;
     if (exemptRuntimeClasses.has(spec.runtimeClassName ?? '')) {
@@ -62,7 +62,7 @@ export class PodJudge {
       metrics.failed(attributes, false);
     }
     const violationsOf = this.#remembering(toCheckedPod(annotations, spec, relaxesOwnUsers));
-    const refusal = enforces ? this.#enforce(attributes, policy, violationsOf) : undefined;
+    const refusal = consequence === 'enforce' ? this.#enforce(attributes, policy, violationsOf) : undefined;
     const audit = this.#describe(attributes, 'audit', policy, violationsOf);
     if (audit !== undefined) attributes.annotate(`${PREFIX}audit-violations`, audit);
     // A refusal needs no warning.

@@ -13,6 +13,7 @@ import {
 import type { Dial } from '../../outbound/egress/dial.ts';
 import { createServiceDial, type Place } from '../../outbound/egress/service-dial.ts';
 import { WebhookClient } from '../../outbound/webhook-client.ts';
+import { getOrAdd } from '../../util/get-or-add.ts';
 import type { ClientConfig, ServiceReference } from './webhook.ts';
 
 /** The credentials for calling webhooks. */
@@ -53,12 +54,7 @@ export class WebhookClients {
 
   find(config: ClientConfig): WebhookClient {
     const key = JSON.stringify(config);
-    let client = this.#clients.get(key);
-    if (client === undefined) {
-      client = new WebhookClient(() => this.#toServer(config));
-      this.#clients.set(key, client);
-    }
-    return client;
+    return getOrAdd(this.#clients, key, () => new WebhookClient(() => this.#toServer(config)));
   }
 
   #toServer(config: ClientConfig): RemoteServer {

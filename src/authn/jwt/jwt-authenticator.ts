@@ -3,7 +3,7 @@ import { isObject } from '../../object/json-values.ts';
 import type { HttpsGet } from '../../outbound/http-client.ts';
 import type { CreateGet } from '../../outbound/shared-documents.ts';
 import { errorText } from '../../util/error-text.ts';
-import { pause } from '../../util/pause.ts';
+import { aborted, pause } from '../../util/pause.ts';
 import type { Authentication } from '../authenticator.ts';
 import { audiencesOf, readUnverified } from '../jws.ts';
 import { createTokenUnion, forAudiences, intersect, type TokenAuthenticator, TokenCache } from '../token.ts';
@@ -51,10 +51,7 @@ export class JwtAuthenticators implements TokenAuthenticator {
   async run(signal: AbortSignal): Promise<void> {
     this.#signal = signal;
     this.#start(this.#current);
-    await new Promise<void>((resolve) => {
-      if (signal.aborted) resolve();
-      else signal.addEventListener('abort', () => resolve(), { once: true });
-    });
+    await aborted(signal);
     this.#current.stop.abort();
     await Promise.all(this.#running);
   }

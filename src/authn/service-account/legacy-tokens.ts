@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { ApiObject, JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { Secret, ServiceAccount } from '../../api/types/core/v1.ts';
 import { textOf } from '../../object/json-values.ts';
+import { toDay } from '../../object/timestamps.ts';
 import type { Authentication } from '../authenticator.ts';
 import type { LiveObjects } from '../live-objects.ts';
 import type { TokenAuthenticator } from '../token.ts';
@@ -73,9 +74,8 @@ export class LegacyTokens implements TokenAuthenticator {
   /** Writes once a day. A recorded day that lies ahead causes no write, because the clocks of servers differ. */
   #note(secret: ApiObject): void {
     const now = Date.now();
-    const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
     const last = secret.metadata.labels?.[LAST_USED];
-    if (last !== dayOf(now) && last !== dayOf(now + DAY_MS)) this.#options.noteUse?.(secret, dayOf(now));
+    if (last !== toDay(now) && last !== toDay(now + DAY_MS)) this.#options.noteUse?.(secret, toDay(now));
   }
 }
 

@@ -225,7 +225,7 @@ export class ReloadingAuthorizer implements Authorizer {
     });
   }
 
-  /** Of the file as it was last read. */
+  /** The text of the file when it was last read. */
   get text(): string {
     return this.#file.texts[0] ?? '';
   }

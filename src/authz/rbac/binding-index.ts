@@ -1,6 +1,7 @@
 import type { UserInfo } from '../../request/api-request.ts';
 import type { Followed } from '../../storage/follower.ts';
 import type { Entry, ObjectEvent } from '../../storage/store.ts';
+import { getOrAdd } from '../../util/get-or-add.ts';
 import { type RoleIndex, RuleTable } from './role-index.ts';
 import {
   type Binding,
@@ -77,11 +78,7 @@ export class BindingIndex implements Followed {
       const name = subjectName(subject, binding.namespace);
       if (index === undefined || name === undefined) continue;
       const grant = this.#toGrant(binding, subject);
-      let list = index.get(name);
-      if (list === undefined) {
-        list = new GrantList();
-        index.set(name, list);
-      }
+      const list = getOrAdd(index, name, () => new GrantList());
       list.add(grant);
       places.push({ index, subject: name, grant });
     }
@@ -99,11 +96,7 @@ export class BindingIndex implements Followed {
   }
 
   #indexFor(namespace: string, kind: string): BySubject | undefined {
-    let scope = this.#scopes.get(namespace);
-    if (scope === undefined) {
-      scope = { users: new Map(), groups: new Map() };
-      this.#scopes.set(namespace, scope);
-    }
+    const scope = getOrAdd(this.#scopes, namespace, () => ({ users: new Map(), groups: new Map() }));
     if (kind === 'Group') return scope.groups;
     return kind === 'User' || kind === 'ServiceAccount' ? scope.users : undefined;
   }

@@ -166,19 +166,18 @@ export function uncoveredRules(held: readonly PolicyRule[], wanted: readonly Pol
 /** A rule as pieces of one verb and one resource (and one name), or one verb and one URL. */
 function breakDown(rule: PolicyRule): PolicyRule[] {
   const { verbs, apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule;
-  const pieces: PolicyRule[] = [];
-  for (const group of apiGroups) {
-    for (const resource of resources) {
-      for (const verb of verbs) {
-        const piece = { apiGroups: [group], resources: [resource], verbs: [verb] };
-        if (resourceNames.length === 0) pieces.push(piece);
-        for (const name of resourceNames) pieces.push({ ...piece, resourceNames: [name] });
-      }
-    }
-  }
-  for (const url of nonResourceURLs)
-    for (const verb of verbs) pieces.push({ nonResourceURLs: [url], verbs: [verb] });
-  return pieces;
+  const named = resourceNames.length === 0 ? [{}] : resourceNames.map((name) => ({ resourceNames: [name] }));
+  const ofResources = apiGroups.flatMap((group) =>
+    resources.flatMap((resource) =>
+      verbs.flatMap((verb) =>
+        named.map((names) => ({ apiGroups: [group], resources: [resource], verbs: [verb], ...names })),
+      ),
+    ),
+  );
+  const ofUrls = nonResourceURLs.flatMap((url) =>
+    verbs.map((verb) => ({ nonResourceURLs: [url], verbs: [verb] })),
+  );
+  return [...ofResources, ...ofUrls];
 }
 
 function covers(owner: PolicyRule, piece: PolicyRule): boolean {

@@ -1,5 +1,6 @@
 import type { Followed } from '../../storage/follower.ts';
 import type { Entry, ObjectEvent } from '../../storage/store.ts';
+import { getOrAdd } from '../../util/get-or-add.ts';
 import { type PolicyRule, type Question, roleKey, ruleAllows, toRole } from './role-rules.ts';
 
 interface IndexedRole {
@@ -60,11 +61,7 @@ export class RuleTable<T> {
   add(rules: readonly PolicyRule[], owner: T): void {
     for (const rule of rules) {
       const row = { rule, owner };
-      for (const resource of rule.resources ?? []) {
-        const rows = this.#byResource.get(resource);
-        if (rows === undefined) this.#byResource.set(resource, [row]);
-        else rows.push(row);
-      }
+      for (const resource of rule.resources ?? []) getOrAdd(this.#byResource, resource, () => []).push(row);
       if (rule.nonResourceURLs !== undefined && rule.nonResourceURLs.length > 0) this.#urls.push(row);
     }
   }

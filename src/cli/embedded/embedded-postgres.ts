@@ -4,6 +4,7 @@ import { chmodSync, closeSync, lstatSync, readFileSync, renameSync, rmSync } fro
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { makeFolder } from '../../util/make-folder.ts';
+import { pause } from '../../util/pause.ts';
 import { type Account, postgresAccount } from './account.ts';
 import {
   findBinaries,
@@ -245,7 +246,7 @@ export class EmbeddedPostgres {
     while (this.#isPostgres(pid)) {
       if (Date.now() > deadline)
         throw new Error(`PostgreSQL (process ${pid}) in ${this.#cluster} does not stop`);
-      await sleep(POLL_MS);
+      await pause(POLL_MS);
     }
   }
 
@@ -293,7 +294,7 @@ export class EmbeddedPostgres {
         throw new Error(`PostgreSQL did not start: ${failure?.message ?? lastLine(this.#log)}`);
       }
       if (Date.now() > deadline) throw new Error(`PostgreSQL did not become ready; see ${this.#log}`);
-      await sleep(POLL_MS);
+      await pause(POLL_MS);
     }
   }
 
@@ -340,5 +341,3 @@ export function freePort(): Promise<number> {
     });
   });
 }
-
-const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));

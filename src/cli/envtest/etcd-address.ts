@@ -33,7 +33,7 @@ export function findEtcd(servers: string): EtcdParts {
   );
 }
 
-/** Of several, the first. @throws UsageError */
+/** Returns the first of several. @throws UsageError */
 export function readUrl(texts: string, flag = '--listen-client-urls'): URL {
   const [first = ''] = texts.split(',');
   const url = URL.canParse(first) ? new URL(first) : undefined;

@@ -2,9 +2,9 @@ import type { Socket } from 'node:net';
 
 /** What stand-ins say to a process that is ready to serve. */
 export type ToSpare =
-  /** Of etcd: the process belongs to this connection from now on, and ends with it. */
+  /** From etcd: the process belongs to this connection from now on, and ends with it. */
   | { readonly say: 'claim' }
-  /** Of kube-apiserver, with all that its server would have of it. */
+  /** From kube-apiserver, with all that its server would have of it. */
   | {
       readonly say: 'serve';
       readonly args: readonly string[];

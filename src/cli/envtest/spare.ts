@@ -89,7 +89,7 @@ class Spare {
   isClaimed = false;
   readonly #parts: SpareParts;
   readonly #server: Server;
-  /** Of the server that runs. */
+  /** The run of the server; undefined: none runs. */
   #running: Promise<void> | undefined;
   readonly #over = new AbortController();
 

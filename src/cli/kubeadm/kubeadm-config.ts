@@ -7,7 +7,7 @@ import { authenticationFlags } from '../../options/authentication.ts';
 import { authorizationFlags } from '../../options/authorization.ts';
 import { UsageError } from '../../options/flag.ts';
 import { type RemoteServer, readClientConfig } from '../../outbound/client-config.ts';
-import { NEVER, pause } from '../../util/pause.ts';
+import { pause } from '../../util/pause.ts';
 import { certificatesIn } from '../../x509/pem.ts';
 import { ClusterClient, messageOf } from './cluster-client.ts';
 import { kubeadmFlags, readKubeadmFlags } from './kubeadm-flags.ts';
@@ -98,7 +98,7 @@ const PERIOD_MS = 500;
 async function checkAsNode(client: ClusterClient, token: string): Promise<void> {
   await untilAccepted(client, token);
   const [id = ''] = token.split('.');
-  for (const endMs = Date.now() + PATIENCE_MS; ; await pause(PERIOD_MS, NEVER)) {
+  for (const endMs = Date.now() + PATIENCE_MS; ; await pause(PERIOD_MS)) {
     const { code, object } = await client.get({ as: 'anonymous' }, CLUSTER_INFO);
     if (code === 200 && hasSignature(object, id)) return;
     if (Date.now() < endMs) continue;
@@ -113,7 +113,7 @@ async function checkAsNode(client: ClusterClient, token: string): Promise<void> 
 /** The server sees the token and its rights a moment later. */
 async function untilAccepted(client: ClusterClient, token: string): Promise<void> {
   const { shown } = authenticationFlags.bootstrapTokens;
-  for (const endMs = Date.now() + 5000; ; await pause(PERIOD_MS, NEVER)) {
+  for (const endMs = Date.now() + 5000; ; await pause(PERIOD_MS)) {
     const { code, object } = await client.get({ as: 'token', token }, CLUSTER_CONFIGURATION);
     if (code === 200) return;
     if (Date.now() < endMs) continue;

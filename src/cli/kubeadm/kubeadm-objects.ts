@@ -3,6 +3,7 @@ import type { ApiObject } from '../../api/object-meta.ts';
 import type { ConfigMap, Secret } from '../../api/types/core/v1.ts';
 import type { PolicyRule, RoleRef, Subject } from '../../api/types/rbac/v1.ts';
 import { formatIp, networkBytes, parseCidr } from '../../object/ip.ts';
+import { toTimestamp } from '../../object/timestamps.ts';
 
 /** What `kubeadm join` reads, and may read (Kubernetes: cmd/kubeadm/app/phases). */
 
@@ -220,7 +221,7 @@ function tokenSecret({ token, expiresAt }: JoinToken): Secret {
   const data = {
     'token-id': id,
     'token-secret': secret,
-    ...(expiresAt === undefined ? {} : { expiration: `${expiresAt.toISOString().slice(0, 19)}Z` }),
+    ...(expiresAt === undefined ? {} : { expiration: toTimestamp(expiresAt) }),
     'usage-bootstrap-authentication': 'true',
     'usage-bootstrap-signing': 'true',
     'auth-extra-groups': JOINING,

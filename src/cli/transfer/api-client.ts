@@ -28,7 +28,7 @@ interface ApiClientOptions {
   readonly say: (line: string) => void;
 }
 
-/** Of a list or an object; a watch may be silent for longer. */
+/** How long the answer with a list or an object may pause; a watch may be silent for longer. */
 const SILENCE_MS = 60_000;
 
 /** ApiClient reads a Kubernetes API as the user of a kubeconfig. It waits while the server is away. */

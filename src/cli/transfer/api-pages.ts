@@ -9,7 +9,7 @@ interface ListedPage {
   readonly objects: readonly JsonObject[];
   /** How many follow; 0 where the server does not say. */
   readonly remaining: number;
-  /** Of the whole list, for a watch from there. */
+  /** That of the whole list, from which a watch can begin. */
   readonly resourceVersion: string;
 }
 

@@ -21,7 +21,7 @@ export interface Piece {
   readonly apiVersion: string;
   readonly kind: string;
   readonly document: FileDocument;
-  /** Of the List that the document is, from 1; 0: the document is the object. */
+  /** The number of the item in the List that the document is, from 1; 0: the document is the object. */
   readonly item: number;
   readonly from: number;
   readonly size: number;

@@ -5,6 +5,7 @@ import { connectionParts } from '../../server/databases.ts';
 import { createEncodings } from '../../server/encodings.ts';
 import { openEncryption } from '../../server/encryption.ts';
 import { EncodedLog } from '../../storage/encoded-log.ts';
+import type { EncryptionFile } from '../../storage/encryption/encryption-file.ts';
 import type { ObjectKey } from '../../storage/key.ts';
 import { openPostgres, type PostgresLog } from '../../storage/postgres/postgres.ts';
 import { setUpDatabase } from '../../storage/postgres/setup.ts';
@@ -51,41 +52,75 @@ export async function openTarget(
   const encryption = openEncryption(options);
   await encryption?.ask();
   const encodings = createEncodings({ emulated, mediaType: options.mediaType, encryption });
-  const stop = new AbortController();
-  const opened: PostgresLog[] = [];
-  const open = (hosts: readonly string[]): EncodedLog => {
+  const open = (hosts: readonly string[]): TargetDatabase => {
     const log = openPostgres({
       ...{ urls: hosts, poolSize: 2, compactionIntervalMs: 0, onTrouble: say },
       ...connectionParts(options),
     });
-    opened.push(log);
-    void log.guard.run(stop.signal);
-    return new EncodedLog(log, encodings);
+    return { log, encoded: new EncodedLog(log, encodings), resources: [] };
   };
-  const main = open(urls);
-  const others = overrides.map((one) => ({ log: open(one.urls), resources: one.resources }));
-  const logOf = ({ group, resource }: GroupResource): EncodedLog =>
-    others.find(({ resources }) => resources.some((one) => one.group === group && one.resource === resource))
-      ?.log ?? main;
-  return {
-    commit: (write) => logOf(write.key).committer.commit(write),
-    get: (key) => logOf(key).reader.get(key),
-    index: async () => {
-      const found = new Map<string, Live>();
-      for (const log of [main, ...others.map((one) => one.log)])
-        await log.reader.loadCurrent(
-          () => {},
-          (objects) => {
-            for (const object of objects)
-              if (logOf(object.key) === log) found.set(describe(object.key), toLive(object));
-          },
-        );
-      return found;
-    },
-    close: async () => {
-      stop.abort();
-      for (const log of opened) await log.close();
-      encryption?.close();
-    },
-  };
+  const others = overrides.map(({ urls: hosts, resources }) => ({ ...open(hosts), resources }));
+  return new DatabaseTarget(open(urls), others, encryption);
+}
+
+interface TargetDatabase {
+  readonly log: PostgresLog;
+  /** The same, with objects as JSON. */
+  readonly encoded: EncodedLog;
+  /** Those that it has in place of the main database. */
+  readonly resources: readonly GroupResource[];
+}
+
+class DatabaseTarget implements Target {
+  readonly #main: TargetDatabase;
+  readonly #others: readonly TargetDatabase[];
+  readonly #encryption: EncryptionFile | undefined;
+  readonly #stop = new AbortController();
+
+  constructor(
+    main: TargetDatabase,
+    others: readonly TargetDatabase[],
+    encryption: EncryptionFile | undefined,
+  ) {
+    this.#main = main;
+    this.#others = others;
+    this.#encryption = encryption;
+    for (const { log } of this.#all) void log.guard.run(this.#stop.signal);
+  }
+
+  get #all(): readonly TargetDatabase[] {
+    return [this.#main, ...this.#others];
+  }
+
+  commit(write: Write): Promise<Revision> {
+    return this.#logOf(write.key).committer.commit(write);
+  }
+
+  get(key: ObjectKey): Promise<StoredObject | undefined> {
+    return this.#logOf(key).reader.get(key);
+  }
+
+  async index(): Promise<Map<string, Live>> {
+    const found = new Map<string, Live>();
+    for (const { encoded } of this.#all)
+      await encoded.reader.loadCurrent(
+        () => {},
+        (objects) => {
+          for (const object of objects)
+            if (this.#logOf(object.key) === encoded) found.set(describe(object.key), toLive(object));
+        },
+      );
+    return found;
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    for (const { log } of this.#all) await log.close();
+    this.#encryption?.close();
+  }
+
+  #logOf({ group, resource }: GroupResource): EncodedLog {
+    const isOwn = (one: GroupResource): boolean => one.group === group && one.resource === resource;
+    return (this.#others.find(({ resources }) => resources.some(isOwn)) ?? this.#main).encoded;
+  }
 }

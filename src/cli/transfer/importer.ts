@@ -57,7 +57,7 @@ export class Importer {
   readonly #live: Map<string, Live>;
   /** Names of what the source has. */
   readonly #seen = new Set<string>();
-  /** Of the target. */
+  /** The uids of objects in the target. */
   readonly #uids: Set<string>;
   /** The last states that history has brought. */
   readonly #replayed = new Map<string, Shaped>();
@@ -231,15 +231,20 @@ export class Importer {
       try {
         return await this.#writeOnce(given, live);
       } catch (error) {
-        if (!(error instanceof StorageError)) throw error;
-        refuseIfFinal(error);
-        if (attempt === ATTEMPTS) throw error;
-        if (!CONFLICTS.has(error.failure.kind)) await pause(AGAIN_MS, this.#options.signal);
-        this.#options.signal.throwIfAborted();
+        if (error instanceof StorageError) refuseIfFinal(error);
+        await this.#beforeRetry(error, attempt);
       }
       const stored = await this.#options.target.get(given.key).catch(() => undefined);
       live = stored === undefined ? undefined : toLive(stored);
     }
+  }
+
+  /** Waits while the database is away. @throws the error where no attempt is left or would help, or the signal's reason */
+  async #beforeRetry(error: unknown, attempt: number): Promise<void> {
+    const { signal } = this.#options;
+    if (!(error instanceof StorageError) || attempt === ATTEMPTS) throw error;
+    if (!CONFLICTS.has(error.failure.kind)) await pause(AGAIN_MS, signal);
+    signal.throwIfAborted();
   }
 
   async #writeOnce(given: Shaped, live: Live | undefined): Promise<Outcome> {
@@ -371,9 +376,7 @@ export class Importer {
         this.#uids.delete(shaped.uid);
         return this.report.count('deleted');
       } catch (error) {
-        if (!(error instanceof StorageError) || attempt === ATTEMPTS) throw error;
-        if (!CONFLICTS.has(error.failure.kind)) await pause(AGAIN_MS, this.#options.signal);
-        this.#options.signal.throwIfAborted();
+        await this.#beforeRetry(error, attempt);
         const stored = await this.#options.target.get(shaped.key);
         if (stored === undefined) this.#live.delete(name);
         else this.#live.set(name, toLive(stored));

@@ -23,12 +23,12 @@ const CLOSE_LIST = 0x5d;
 const NO_SPACES = allBut(byteSet(' \t\r\n'));
 const IN_STRING = byteSet('"\\');
 const IN_VALUE = byteSet('"{}[]');
-/** Of a number or a word. */
+/** The bytes that end a number or a word. */
 const BEHIND_VALUE = byteSet('"{}[], \t\r\n');
 
 /** Thrown where the bytes are no JSON of the usual form. */
 const UNUSUAL = new Error('JSON of another form');
-/** Of a kind or a version. */
+/** The longest kind or version. */
 const LONGEST = 256;
 
 /** Finds the types and the items of an object that begins here and is all there is. Undefined: it must be read to be sure. */

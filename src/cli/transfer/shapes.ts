@@ -10,6 +10,7 @@ import { decodeObject } from '../../codec/decode.ts';
 import { type Head, parseStored, toStoredText } from '../../codec/stored-object.ts';
 import { VersionSchema } from '../../custom-resources/version-schema.ts';
 import { isObject, textOf } from '../../object/json-values.ts';
+import { toTimestamp } from '../../object/timestamps.ts';
 import { apiFlags } from '../../options/api.ts';
 import { toStorage } from '../../registry/conversion.ts';
 import type { ResourceDefinition, ServedVersion } from '../../registry/resource-definition.ts';
@@ -216,7 +217,7 @@ export class Shapes {
     return [...this.#custom.values()].some((one) => one.group === group && one.resource === resource);
   }
 
-  /** Of protobuf; undefined: there is no such built-in type. */
+  /** The schema by which protobuf is read; undefined: there is no such built-in type. */
   schemaOf({ apiVersion, kind }: Head): MessageSchema | undefined {
     if (isOlderDefinition({ apiVersion, kind })) {
       this.#olderDefinition ??= olderDefinitionSchema(this.#everyField());
@@ -369,7 +370,7 @@ function identify(
   const metadata = {
     ...kept,
     ...(isNew ? { uid: randomUUID() } : {}),
-    ...(kept.creationTimestamp ? {} : { creationTimestamp: `${new Date().toISOString().slice(0, 19)}Z` }),
+    ...(kept.creationTimestamp ? {} : { creationTimestamp: toTimestamp(new Date()) }),
     ...(namespaced && textOf(kept.namespace) === '' ? { namespace: 'default' } : {}),
   };
   return { identified: { ...given, metadata }, isNew };

@@ -4,7 +4,7 @@ import type { Minor } from '../../api/emulation.ts';
 export interface ShapingStart {
   readonly work: 'shaping';
   readonly minor: Minor;
-  /** Of custom resources, as they are stored. */
+  /** The definitions of custom resources, as they are stored. */
   readonly definitions: readonly Uint8Array[];
 }
 

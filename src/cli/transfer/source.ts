@@ -29,7 +29,7 @@ export interface Source {
   readonly leftOut: readonly string[];
   /** Objects that it has and that cannot be read. */
   readonly unread: readonly Unread[];
-  /** Of all its objects, once it is read from, where that is known before they are read. */
+  /** The uids of all its objects, where they are known before the objects are read. */
   readonly uids?: ReadonlySet<string> | undefined;
   /** In the order of writes, definitions first. */
   read(): AsyncGenerator<SourcePart>;

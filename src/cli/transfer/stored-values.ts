@@ -11,6 +11,7 @@ import {
   parseEncryptionConfig,
 } from '../../storage/encryption/encryption-config.ts';
 import { errorText } from '../../util/error-text.ts';
+import { getOrAdd } from '../../util/get-or-add.ts';
 import type { Unordered } from './in-order.ts';
 import type { Shapes } from './shapes.ts';
 
@@ -59,18 +60,17 @@ export class SourceKeys {
     this.#path = path;
     if (path === '') return;
     try {
-      for (const { providers } of parseEncryptionConfig(readFileSync(path, 'utf8')))
-        for (const provider of providers)
-          if (provider.kind !== 'identity' && provider.kind !== 'kms')
-            for (const key of provider.keys) {
-              const id = `${provider.kind}:${key.name}`;
-              const known = this.#keys.get(id) ?? { kind: provider.kind, all: [] };
-              known.all.push(key);
-              this.#keys.set(id, known);
-            }
+      const rules = parseEncryptionConfig(readFileSync(path, 'utf8'));
+      for (const provider of rules.flatMap(({ providers }) => providers))
+        if (provider.kind !== 'identity' && provider.kind !== 'kms') this.#add(provider.kind, provider.keys);
     } catch (error) {
       throw new Error(`--from-encryption-config: ${path}: ${errorText(error)}`, { cause: error });
     }
+  }
+
+  #add(kind: KeyedKind, keys: readonly NamedKey[]): void {
+    for (const key of keys)
+      getOrAdd(this.#keys, `${kind}:${key.name}`, () => ({ kind, all: [] })).all.push(key);
   }
 
   /** @throws Error that says which key is missing */

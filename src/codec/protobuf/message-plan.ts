@@ -9,7 +9,7 @@ export interface MessagePlan {
   /** Hashes of the names, in the order of declaration, which is that of stored JSON. */
   readonly hashes: Int32Array;
   readonly names: readonly Buffer[];
-  /** By number, the highest first. */
+  /** The fields by number, the highest first. */
   readonly backwards: readonly FieldPlan[];
 }
 
@@ -26,7 +26,7 @@ export type FieldPlan =
 
 /** How a value is written: `other` as the encoder does it with the parsed value. */
 export type ValuePlan = {
-  /** With its wire type. */
+  /** The number of the field and its wire type. */
   readonly tag: number;
   /** Encodes the parsed value. */
   readonly encode: EncodeValue;

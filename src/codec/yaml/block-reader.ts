@@ -28,7 +28,7 @@ const MAX_KEY_CHARS = 1000;
 /** A key or a text in quotes. */
 interface Quoted {
   readonly text: string;
-  /** Behind the closing quote. */
+  /** The position behind the closing quote. */
   readonly end: number;
 }
 
@@ -64,7 +64,7 @@ class BlockReader {
     }
   }
 
-  /** Behind the spaces that a line begins with. */
+  /** Returns the position behind the spaces that a line begins with. */
   #firstOf(line: number): number {
     let at = line;
     while (this.#text.charCodeAt(at) === SPACE) at += 1;
@@ -155,7 +155,7 @@ class BlockReader {
     );
   }
 
-  /** Behind the colon of a key. */
+  /** Reads the value behind the colon of a key. */
   #value(indent: number, from: number): JsonValue {
     if (this.#text.charCodeAt(from) === SPACE) return this.#scalar(indent, from + 1);
     this.#at = from + 1;
@@ -194,7 +194,7 @@ class BlockReader {
     this.#at = end + 1;
   }
 
-  /** Without quotes, perhaps over several lines. */
+  /** Reads a text without quotes, perhaps over several lines. */
   #plain(indent: number, from: number): JsonValue {
     let end = this.#endOf(from);
     const lines = [this.#text.slice(from, end)];

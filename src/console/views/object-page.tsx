@@ -47,34 +47,17 @@ export function ObjectPage({ kind, namespace, name }: ObjectPageProps): JSX.Elem
   );
   // The stream of its changes also covers the object: a page opens only one.
   const isFollowed = tab !== 'changes';
-  const { object, error, isGone } = useObject({
+  const shown = useObject({
     ...{ ...place, asOf: asOf.value },
     ...{ isFollowed, version: newest },
   });
+  const close = (): void => {
+    setWish(undefined);
+    setRound(round + 1);
+  };
   return (
     <section class="page object-page">
-      <header class="page-head">
-        <div class="object-name">
-          <a class="crumb" href={hrefOf({ page: 'list', resource: kind.id })}>
-            <Icon name="back" />
-            <Text of={kind.kind} />
-          </a>
-          {namespace !== '' && (
-            <span class="object-namespace">
-              <Text of={namespace} />
-            </span>
-          )}
-          <h1>
-            <Text of={inOneLine(name, 300)} />
-          </h1>
-          <ObjectState object={object} isGone={isGone} />
-        </div>
-        {hasHistory.value && asOf.value !== undefined && object !== undefined && (
-          <button type="button" class="primary" onClick={() => setWish({ to: asOf.value ?? '' })}>
-            <Icon name="restore" /> Restore this state
-          </button>
-        )}
-      </header>
+      <ObjectHead {...place} {...shown} restore={setWish} />
       <nav class="object-tabs" aria-label="Views of the object">
         {tabs.map(({ id, title }) => (
           <a
@@ -86,27 +69,10 @@ export function ObjectPage({ kind, namespace, name }: ObjectPageProps): JSX.Elem
           </a>
         ))}
       </nav>
-      {object !== undefined && error !== undefined && tab !== 'diff' && <Kept error={error} />}
-      {tab === 'changes' ? (
-        <ChangeFeed
-          of={{ id: kind.id, namespace, name }}
-          onRevisions={([first]) => setNewest(first?.metadata.name ?? '')}
-        />
-      ) : tab === 'diff' ? (
-        <DiffView key={round} {...place} restore={setWish} />
-      ) : object === undefined ? (
-        error === undefined ? (
-          <Loading lines={14} />
-        ) : (
-          <Missing error={error} />
-        )
-      ) : tab === 'relations' ? (
-        <RelationsView {...place} object={object} />
-      ) : tab === 'events' ? (
-        <EventsView {...place} object={object} />
-      ) : (
-        <YamlView {...place} object={object} restore={setWish} />
+      {shown.object !== undefined && shown.error !== undefined && tab !== 'diff' && (
+        <Kept error={shown.error} />
       )}
+      <ObjectView {...place} {...shown} tab={tab} round={round} restore={setWish} onNewest={setNewest} />
       {wish !== undefined && (
         <RestoreDialog
           object={{
@@ -117,14 +83,79 @@ export function ObjectPage({ kind, namespace, name }: ObjectPageProps): JSX.Elem
             name,
           }}
           {...wish}
-          close={() => {
-            setWish(undefined);
-            setRound(round + 1);
-          }}
+          close={close}
         />
       )}
     </section>
   );
+}
+
+interface ShownObject {
+  readonly object: ApiObject | undefined;
+  readonly error: unknown;
+  readonly isGone: boolean;
+}
+
+interface Restoring {
+  restore(wish: RestoreWish): void;
+}
+
+function ObjectHead({
+  kind,
+  namespace,
+  name,
+  object,
+  isGone,
+  restore,
+}: ObjectPageProps & ShownObject & Restoring): JSX.Element {
+  return (
+    <header class="page-head">
+      <div class="object-name">
+        <a class="crumb" href={hrefOf({ page: 'list', resource: kind.id })}>
+          <Icon name="back" />
+          <Text of={kind.kind} />
+        </a>
+        {namespace !== '' && (
+          <span class="object-namespace">
+            <Text of={namespace} />
+          </span>
+        )}
+        <h1>
+          <Text of={inOneLine(name, 300)} />
+        </h1>
+        <ObjectState object={object} isGone={isGone} />
+      </div>
+      {hasHistory.value && asOf.value !== undefined && object !== undefined && (
+        <button type="button" class="primary" onClick={() => restore({ to: asOf.value ?? '' })}>
+          <Icon name="restore" /> Restore this state
+        </button>
+      )}
+    </header>
+  );
+}
+
+interface ObjectViewProps extends ObjectPageProps, ShownObject, Restoring {
+  readonly tab: (typeof TABS)[number]['id'];
+  /** Another one reloads the comparison. */
+  readonly round: number;
+  onNewest(revision: string): void;
+}
+
+function ObjectView(props: ObjectViewProps): JSX.Element {
+  const { kind, namespace, name, tab, round, onNewest, restore, object, error } = props;
+  const of = { kind, namespace, name };
+  if (tab === 'changes')
+    return (
+      <ChangeFeed
+        of={{ id: kind.id, namespace, name }}
+        onRevisions={([first]) => onNewest(first?.metadata.name ?? '')}
+      />
+    );
+  if (tab === 'diff') return <DiffView key={round} {...of} restore={restore} />;
+  if (object === undefined) return error === undefined ? <Loading lines={14} /> : <Missing error={error} />;
+  if (tab === 'relations') return <RelationsView {...of} object={object} />;
+  if (tab === 'events') return <EventsView {...of} object={object} />;
+  return <YamlView {...of} object={object} restore={restore} />;
 }
 
 /** A missing object may have existed in the past. */

@@ -34,12 +34,8 @@ type BlameBy = 'author' | 'age';
 
 /** The object as YAML; with blame, the author and time of each line. */
 export function YamlView({ kind, namespace, name, object, restore }: YamlViewProps): JSX.Element {
-  const { blame: asked, managed } = params.value;
-  const by: BlameBy | undefined = !hasHistory.value
-    ? undefined
-    : asked === 'author' || asked === 'age'
-      ? asked
-      : undefined;
+  const isManaged = params.value.managed === '1';
+  const by = chosenBlame();
   const { resourceVersion } = object.metadata;
   const blamed = useAsked(`${by !== undefined} ${asOf.value} ${resourceVersion}`, async (signal) =>
     by === undefined
@@ -48,8 +44,8 @@ export function YamlView({ kind, namespace, name, object, restore }: YamlViewPro
   );
   const blame = by === undefined ? undefined : blamed.value;
   const shown = useMemo(
-    () => readable(asJson(object), { managedFields: managed === '1', resourceVersion: managed === '1' }),
-    [object, managed],
+    () => readable(asJson(object), { managedFields: isManaged, resourceVersion: isManaged }),
+    [object, isManaged],
   );
   const lines = useMemo(() => toLines(shown, blame?.blame.nameElement), [shown, blame]);
   const fields = useMemo(() => (blame === undefined ? undefined : fieldsOf(lines, blame)), [lines, blame]);
@@ -57,16 +53,14 @@ export function YamlView({ kind, namespace, name, object, restore }: YamlViewPro
   const [refusal, setRefusal] = useState('');
   const undo = (revision: string): void => {
     setRefusal('');
-    readUndo(revision).then(restore, (error: unknown) =>
-      setRefusal(error instanceof Error ? error.message : String(error)),
-    );
+    readUndo(revision).then(restore, (error: unknown) => setRefusal(messageOf(error)));
   };
   return (
     <div class={`code-view ${blame === undefined ? '' : 'with-blame'}`}>
       <div class="code-tools">
         {hasHistory.value && <BlameChoice by={by} isReading={by !== undefined && blamed.isReading} />}
         {by !== undefined && blamed.error !== undefined && (
-          <span class="wrong">Blame cannot be had: {String((blamed.error as Error).message)}</span>
+          <span class="wrong">Blame cannot be had: {messageOf(blamed.error)}</span>
         )}
         {refusal !== '' && (
           <span class="wrong" role="alert">
@@ -76,8 +70,8 @@ export function YamlView({ kind, namespace, name, object, restore }: YamlViewPro
         <label class="check">
           <input
             type="checkbox"
-            checked={managed === '1'}
-            onChange={() => change({ managed: managed === '1' ? '' : '1' }, { replace: true })}
+            checked={isManaged}
+            onChange={() => change({ managed: isManaged ? '' : '1' }, { replace: true })}
           />
           Managed fields
         </label>
@@ -113,6 +107,14 @@ export function YamlView({ kind, namespace, name, object, restore }: YamlViewPro
     </div>
   );
 }
+
+/** Undefined: none, or the server has no history. */
+function chosenBlame(): BlameBy | undefined {
+  const { blame } = params.value;
+  return hasHistory.value && (blame === 'author' || blame === 'age') ? blame : undefined;
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 interface BlameOf {
   readonly blame: Blame;

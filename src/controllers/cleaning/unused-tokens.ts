@@ -2,7 +2,8 @@ import { CONFIG_MAPS, PODS, SECRETS, SERVICE_ACCOUNTS } from '../../api/known-re
 import type { Secret } from '../../api/types/core/v1.ts';
 import { INVALID_SINCE, LAST_USED } from '../../authn/service-account/legacy-tokens.ts';
 import { podSecretNames } from '../../object/pod-spec.ts';
-import { pause } from '../../util/pause.ts';
+import { toDay } from '../../object/timestamps.ts';
+import { repeat } from '../../util/pause.ts';
 import { Pace } from '../../util/turns.ts';
 import type { Client } from '../../verbs/client/client.ts';
 import { TRACKING_NAME, TRACKING_NAMESPACE } from '../bootstrap-objects.ts';
@@ -13,7 +14,6 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const UNUSED_MS = 365 * DAY_MS;
 const RETRY_MS = 60_000;
 
-const toDay = (ms: number): string => new Date(ms).toISOString().slice(0, '2026-01-01'.length);
 const isDay = (text: string | undefined): text is string => /^\d{4}-\d{2}-\d{2}$/.test(text ?? '');
 
 /** Limits of one pass: it deletes tokens that were neither made nor used since. */
@@ -44,16 +44,8 @@ export class LegacyTokenCleaning {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      const isDone = await this.clean(signal).then(
-        () => true,
-        (error: unknown) => {
-          this.#onError(error);
-          return false;
-        },
-      );
-      await pause(isDone ? DAY_MS : RETRY_MS, signal);
-    }
+    const rhythm = { everyMs: DAY_MS, retryMs: RETRY_MS, onError: this.#onError };
+    await repeat(() => this.clean(signal), signal, rhythm);
   }
 
   /** One pass. @throws StatusError, StorageError */

@@ -2,12 +2,12 @@ import { CUSTOM_RESOURCE_CLEANUP } from '../../api/finalizers.ts';
 import { DEFINITIONS } from '../../api/known-resources.ts';
 import type { CustomResourceDefinition } from '../../api/types/apiextensions/v1.ts';
 import { type Finding, withCondition } from '../../object/conditions.ts';
+import { toTimestamp } from '../../object/timestamps.ts';
 import { toObject } from '../../storage/object-reader.ts';
 import type { Entry } from '../../storage/store.ts';
 import { errorText } from '../../util/error-text.ts';
 import { keepDoing, pause, pauseAfter } from '../../util/pause.ts';
 import { AS_SERVER, type Client, type StoredResource } from '../../verbs/client/client.ts';
-import { toTimestamp } from '../../verbs/writing/object-metadata.ts';
 import { isConditionTrue } from './definition-conditions.ts';
 import { isDeleting, removeInstances } from './instances.ts';
 

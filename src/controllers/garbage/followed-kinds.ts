@@ -1,4 +1,4 @@
-import { type GroupResource, toApiVersion } from '../../api/names.ts';
+import { type GroupResource, toApiVersion, toResourceKey } from '../../api/names.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { ResourceDefinition } from '../../registry/resource-definition.ts';
 
@@ -31,7 +31,7 @@ export class Kinds {
   }
 
   stored({ group, resource }: GroupResource): Stored {
-    const key = `${group}/${resource}`;
+    const key = toResourceKey({ group, resource });
     let stored = this.#stored.get(key);
     if (stored === undefined) {
       stored = { group, resource };

@@ -1,11 +1,10 @@
 import { EVENTS } from '../../api/known-resources.ts';
 import type { Event } from '../../api/types/core/v1.ts';
+import { warningOf } from '../../object/warning-event.ts';
 import type { Client } from '../../verbs/client/client.ts';
 import type { Place } from './graph.ts';
 import type { Reference } from './ownership.ts';
 
-/** The namespace of events about cluster-scoped objects. */
-const DEFAULT_NAMESPACE = 'default';
 /** Most events that wait to be written; further ones are dropped. */
 const MAX_WAITING = 1000;
 
@@ -66,18 +65,13 @@ export class ForeignOwners {
 function toEvent({ dependent, reference }: ForeignOwner, now: Date): Event {
   const { namespace, name, kind, apiVersion, uid } = dependent;
   const owner = `[${reference.apiVersion}/${reference.kind}, namespace: ${namespace}, name: ${reference.name}, uid: ${reference.uid}]`;
-  const at = now.toISOString().replace(/\.\d+Z$/, 'Z');
-  return {
-    kind: 'Event',
-    apiVersion: 'v1',
-    metadata: { generateName: `${name}.`, namespace: namespace === '' ? DEFAULT_NAMESPACE : namespace },
-    involvedObject: { kind, apiVersion, name, uid, ...(namespace === '' ? {} : { namespace }) },
-    reason: 'OwnerRefInvalidNamespace',
-    message: `ownerRef ${owner} does not exist in namespace "${namespace}"`,
-    type: 'Warning',
-    source: { component: 'garbage-collector-controller' },
-    firstTimestamp: at,
-    lastTimestamp: at,
-    count: 1,
-  };
+  return warningOf(
+    { kind, apiVersion, name, uid, ...(namespace === '' ? {} : { namespace }) },
+    {
+      component: 'garbage-collector-controller',
+      reason: 'OwnerRefInvalidNamespace',
+      message: `ownerRef ${owner} does not exist in namespace "${namespace}"`,
+      time: now,
+    },
+  );
 }

@@ -58,7 +58,7 @@ type Standing =
   | 'waiting'
   /** The owner must be searched. */
   | 'unknown'
-  /** Of an unserved kind, or one that a cluster-scoped object cannot refer to: undecidable, so nothing is done. */
+  /** The kind of the owner is not served, or a cluster-scoped object cannot refer to it: nothing is done. */
   | 'undecided';
 
 /**

@@ -129,7 +129,7 @@ export class WorkQueue<Item> {
       return;
     }
     const items = [item];
-    const timer = setTimeout(() => this.#bringBack(tick), tick * TICK_MS - performance.now());
+    const timer = setTimeout(() => this.#bringBack(tick), Math.max(0, tick * TICK_MS - performance.now()));
     this.#later.set(tick, { items, timer });
   }
 

@@ -92,7 +92,7 @@ export class ClusterInfoSigning {
   }
 }
 
-/** With the signatures of these tokens and no others. A map without a kubeconfig stays as it is. */
+/** Returns the map with the signatures of these tokens and no others. A map without a kubeconfig stays as it is. */
 function withSignatures(map: ConfigMap, tokens: ReadonlyMap<string, string>): ConfigMap {
   const { kubeconfig } = map.data ?? {};
   if (typeof kubeconfig !== 'string') return map;

@@ -4,9 +4,9 @@ import type {
   CertificateSigningRequestCondition,
   CertificateSigningRequestStatus,
 } from '../../api/types/certificates/v1.ts';
+import { toTimestamp } from '../../object/timestamps.ts';
 import type { Entry } from '../../storage/store.ts';
 import type { Client } from '../../verbs/client/client.ts';
-import { toTimestamp } from '../../verbs/writing/object-metadata.ts';
 
 const hasCondition = ({ status }: CertificateSigningRequest, type: string): boolean =>
   (status?.conditions ?? []).some((condition) => condition.type === type && condition.status === 'True');

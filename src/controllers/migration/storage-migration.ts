@@ -4,6 +4,7 @@ import type {
   MigrationCondition,
   StorageVersionMigration,
 } from '../../api/types/storagemigration/v1alpha1.ts';
+import { toTimestamp } from '../../object/timestamps.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { toObject } from '../../storage/object-reader.ts';
 import type { Client } from '../../verbs/client/client.ts';
@@ -124,9 +125,7 @@ class Migrator {
     outcome: Outcome,
     { message = '', resourceVersion }: { readonly message?: string; readonly resourceVersion?: string } = {},
   ): Promise<void> {
-    const time = this.#now()
-      .toISOString()
-      .replace(/\.\d+Z$/, 'Z');
+    const time = toTimestamp(this.#now());
     await this.#client.updateState(MIGRATIONS, { name, subresource: 'status' }, (copy) => {
       const { status = {} } = copy;
       const conditions = withOutcome(status.conditions ?? [], outcome, { time, message });

@@ -8,10 +8,11 @@ import type {
 } from '../../api/types/apiserverinternal/v1alpha1.ts';
 import { withCondition } from '../../object/conditions.ts';
 import { equal } from '../../object/equality.ts';
+import { toTimestamp } from '../../object/timestamps.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { ResourceDefinition } from '../../registry/resource-definition.ts';
 import { Slots } from '../../util/concurrency.ts';
-import { keepDoing, pause } from '../../util/pause.ts';
+import { keepDoing, pause, repeat } from '../../util/pause.ts';
 import type { Client } from '../../verbs/client/client.ts';
 import { IDENTITY, IDENTITY_LABEL, IDENTITY_NAMESPACE } from '../server-identity.ts';
 
@@ -107,20 +108,15 @@ export class StorageVersionUpdates {
 
   /** Repeats, because others may change what was recorded. */
   async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await pause(AGAIN_MS, signal);
-      if (!signal.aborted) await this.update().catch(this.#parts.onError);
-    }
+    await pause(AGAIN_MS, signal);
+    await repeat(() => this.update(), signal, { everyMs: AGAIN_MS, onError: this.#parts.onError });
   }
 
   async #say(definition: ResourceDefinition): Promise<void> {
     const name = nameOf(definition);
     const server = this.#ofServer(definition);
     const found = await this.#client.get(STORAGE_VERSIONS, { name }, 'cached-if-found');
-    const time = this.#parts
-      .now()
-      .toISOString()
-      .replace(/\.\d+Z$/, 'Z');
+    const time = toTimestamp(this.#parts.now());
     if (found !== undefined && withServer(found.status ?? {}, server, time) === found.status) return;
     const metadata = { name };
     const apiVersion = 'internal.apiserver.k8s.io/v1alpha1';
@@ -174,10 +170,7 @@ export class StorageVersionCleaning {
         await this.#client.remove(STORAGE_VERSIONS, { name }, { uid, resourceVersion });
         continue;
       }
-      const time = this.#parts
-        .now()
-        .toISOString()
-        .replace(/\.\d+Z$/, 'Z');
+      const time = toTimestamp(this.#parts.now());
       await this.#client.updateState(STORAGE_VERSIONS, { name, subresource: 'status' }, (copy) => {
         const kept = (copy.status?.storageVersions ?? []).filter(isAlive);
         return { ...copy, status: withServers(copy.status ?? {}, kept, time) };

@@ -2,12 +2,12 @@ import { AnswerTimeout } from '../../outbound/webhook-client.ts';
 
 /** A refused call, so that a slow or failing webhook affects only requests that need it. */
 export class CallRefused extends Error {
-  /** The webhook is busy, which is temporary; otherwise it does not answer. */
-  readonly isBusy: boolean;
+  /** Busy is temporary. */
+  readonly webhook: 'busy' | 'silent';
 
-  constructor(message: string, isBusy: boolean) {
+  constructor(message: string, webhook: CallRefused['webhook']) {
     super(message);
-    this.isBusy = isBusy;
+    this.webhook = webhook;
   }
 }
 
@@ -78,7 +78,7 @@ export class CallGate {
     const isResting = this.#now() < silence.since + this.#limits.restMs;
     const isFull = this.#underWay >= this.#limits.maxCalls;
     if (isResting || isFull || silence.isTried)
-      throw new CallRefused(`it does not answer: ${silence.trouble}`, false);
+      throw new CallRefused(`it does not answer: ${silence.trouble}`, 'silent');
     silence.isTried = true;
   }
 
@@ -89,7 +89,7 @@ export class CallGate {
       return;
     }
     this.#silence = { since: this.#now(), trouble: error.message, isTried: false };
-    const refusal = new CallRefused(`it does not answer: ${error.message}`, false);
+    const refusal = new CallRefused(`it does not answer: ${error.message}`, 'silent');
     for (const waiting of [...this.#waiting]) waiting.refuse(refusal);
   }
 
@@ -102,7 +102,7 @@ export class CallGate {
 
   #wait(): Promise<void> {
     const { maxWaiting, maxWaitMs } = this.#limits;
-    const busy = new CallRefused('too many calls are under way', true);
+    const busy = new CallRefused('too many calls are under way', 'busy');
     if (this.#waiting.size >= maxWaiting) throw busy;
     return new Promise((resolve, reject) => {
       const settle = (end: () => void) => (): void => {

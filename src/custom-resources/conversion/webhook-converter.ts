@@ -241,7 +241,7 @@ class ConversionError extends Error {
 
 /** A busy webhook answers a retry. */
 const toStatus = (error: ConversionError): StatusError =>
-  error.cause instanceof CallRefused && error.cause.isBusy
+  error.cause instanceof CallRefused && error.cause.webhook === 'busy'
     ? tooManyRequests(error.message, 1)
     : unknownError(error.message, error);
 

@@ -7,11 +7,12 @@ import { invalidUnshown, invalidValue } from '../../object/field-errors.ts';
 import { storeOf } from '../../registry/custom.ts';
 import type { ResourceDefinition } from '../../registry/resource-definition.ts';
 import type { Caller } from '../../request/api-request.ts';
-import { StorageError, type UnreadableObject } from '../../storage/errors.ts';
+import { failureOf, StorageError, type UnreadableObject } from '../../storage/errors.ts';
 import type { History } from '../../storage/history.ts';
 import type { Scope } from '../../storage/key.ts';
 import type { Revision } from '../../storage/revision.ts';
 import type { Entry, Store } from '../../storage/store.ts';
+import { getOrAdd } from '../../util/get-or-add.ts';
 import { Pace } from '../../util/turns.ts';
 import { readPast } from '../../verbs/as-of.ts';
 import { toStatusError } from '../../verbs/storage-status.ts';
@@ -118,8 +119,9 @@ export class PastObjects {
     try {
       return await read(false);
     } catch (error) {
-      if (!(error instanceof StorageError) || error.failure.kind !== 'unreadable') throw this.#explain(error);
-      for (const object of error.failure.objects) unreadable(object);
+      const failure = failureOf(error, 'unreadable');
+      if (failure === undefined) throw this.#explain(error);
+      for (const object of failure.objects) unreadable(object);
       return revisionOrError(true);
     }
   }
@@ -127,12 +129,7 @@ export class PastObjects {
   /** The revision to read, in the log that contains the resource. @throws StatusError 410, 422 */
   revisionOf(resource: GroupResource): Promise<Revision> {
     const history = this.#parts.historyOf(resource);
-    let revision = this.#revisions.get(history);
-    if (revision === undefined) {
-      revision = this.#find(history, resource);
-      this.#revisions.set(history, revision);
-    }
-    return revision;
+    return getOrAdd(this.#revisions, history, () => this.#find(history, resource));
   }
 
   async #find(history: History, resource: GroupResource): Promise<Revision> {
@@ -142,27 +139,23 @@ export class PastObjects {
       throw invalidRestore(name, [invalidValue('spec.to', to.revision.toString(), why)]);
     }
     const { revision: begin } = await history.begin();
-    return readPast(
-      to,
-      history,
-      async (revision) => {
-        if (revision < begin)
-          throw new StorageError({ kind: 'compacted', requested: revision, compacted: begin });
-        const newest = await history.newest();
-        if (revision <= newest) return revision;
-        const why = `is newer than the newest revision, ${newest}`;
-        throw invalidRestore(name, [invalidValue('spec.to', revision.toString(), why)]);
-      },
-      'spec.to',
-      (field, text, why) => invalidRestore(name, [invalidValue(field, text, why)]),
-    );
+    const refuse = (field: string, value: string, why: string): Error =>
+      invalidRestore(name, [invalidValue(field, value, why)]);
+    const assertKept = async (revision: Revision): Promise<Revision> => {
+      if (revision < begin)
+        throw new StorageError({ kind: 'compacted', requested: revision, compacted: begin });
+      const newest = await history.newest();
+      if (revision <= newest) return revision;
+      throw refuse('spec.to', revision.toString(), `is newer than the newest revision, ${newest}`);
+    };
+    return readPast(to, history, assertKept, { field: 'spec.to', refuse });
   }
 
   /** Compaction may pass the revision while it is read. */
   #explain(error: unknown): unknown {
-    if (!(error instanceof StorageError) || error.failure.kind !== 'compacted')
-      return toStatusError(error, { group: '', resource: '' }, '');
-    const { requested, compacted } = error.failure;
+    const failure = failureOf(error, 'compacted');
+    if (failure === undefined) return toStatusError(error, { group: '', resource: '' }, '');
+    const { requested, compacted } = failure;
     return new StatusError({
       code: 410,
       reason: 'Expired',

@@ -1,4 +1,5 @@
 import { type GroupResource, toQualifiedResource } from '../../api/names.ts';
+import { getOrAdd } from '../../util/get-or-add.ts';
 
 /**
  * The order of resources: owners before dependents, and referents before what refers to them. Quotas and limits come
@@ -36,9 +37,7 @@ export function arrange<Item extends Orderable>(items: readonly Item[]): Item[][
   const groups = new Map<number, Item[]>();
   for (const item of items) {
     const place = (depths.get(item.uid) ?? 0) * (RANKS.size + 2) + rankOf(item.resource);
-    const group = groups.get(place);
-    if (group === undefined) groups.set(place, [item]);
-    else group.push(item);
+    getOrAdd(groups, place, () => []).push(item);
   }
   return [...groups].sort(([a], [b]) => a - b).map(([, group]) => group);
 }
@@ -51,9 +50,7 @@ function depthsOf(items: readonly Orderable[]): ReadonlyMap<string, number> {
     for (const owner of new Set(ownerUids)) {
       if (owner === uid || !missing.has(owner)) continue;
       missing.set(uid, (missing.get(uid) ?? 0) + 1);
-      const dependents = owned.get(owner);
-      if (dependents === undefined) owned.set(owner, [uid]);
-      else dependents.push(uid);
+      getOrAdd(owned, owner, () => []).push(uid);
     }
   const depths = new Map<string, number>();
   let ready = [...missing].filter(([, owners]) => owners === 0).map(([uid]) => uid);

@@ -3,6 +3,7 @@ import type { Registry } from '../../registry/registry.ts';
 import type { ResourceDefinition } from '../../registry/resource-definition.ts';
 import { ObjectReader } from '../../storage/object-reader.ts';
 import type { Store } from '../../storage/store.ts';
+import { getOrAdd } from '../../util/get-or-add.ts';
 
 /** Owners of restored objects: which of them exist, and which this restore has created under another uid. */
 export class Owners {
@@ -57,12 +58,7 @@ export class Owners {
   #isAlive(owner: OwnerReference, namespace: string): Promise<boolean> {
     const { apiVersion = '', kind = '', name = '', uid = '' } = owner;
     const key = [apiVersion, kind, namespace, name, uid].join('\0');
-    let alive = this.#alive.get(key);
-    if (alive === undefined) {
-      alive = this.#lookUp(owner, namespace);
-      this.#alive.set(key, alive);
-    }
-    return alive;
+    return getOrAdd(this.#alive, key, () => this.#lookUp(owner, namespace));
   }
 
   async #lookUp(

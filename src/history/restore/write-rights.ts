@@ -4,6 +4,7 @@ import type { Registry } from '../../registry/registry.ts';
 import type { ResourceDefinition } from '../../registry/resource-definition.ts';
 import type { AuthorizedResourceRequest, ResourceTarget } from '../../request/api-request.ts';
 import { type Revision, toRevision } from '../../storage/revision.ts';
+import { getOrAdd } from '../../util/get-or-add.ts';
 import type { Births } from '../../verbs/incarnations.ts';
 import { ReadRights } from '../read-rights.ts';
 
@@ -69,12 +70,7 @@ export class WriteRights {
   #answer(verb: Right, subject: Subject): Promise<Answer> {
     const target = toTarget(verb, subject);
     const key = [verb, target.group, target.resource, target.namespace, target.name].join('\0');
-    let known = this.#known.get(key);
-    if (known === undefined) {
-      known = this.#ask(verb, target);
-      this.#known.set(key, known);
-    }
-    return known;
+    return getOrAdd(this.#known, key, () => this.#ask(verb, target));
   }
 
   async #ask(verb: Right, target: ResourceTarget): Promise<Answer> {

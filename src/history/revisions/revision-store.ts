@@ -5,7 +5,7 @@ import type { AuthorizedResourceRequest, Caller } from '../../request/api-reques
 import { restoredBy } from '../../request/restored.ts';
 import { AddedEvent } from '../../storage/added-event.ts';
 import { DeliveredEvents } from '../../storage/delivered-events.ts';
-import { StorageError } from '../../storage/errors.ts';
+import { failureOf, StorageError } from '../../storage/errors.ts';
 import {
   type History,
   type LoggedRevision,
@@ -127,16 +127,7 @@ export class RevisionStore implements Pick<Store, 'get' | 'list' | 'watch'> {
         limit: rowsAtOnce,
       };
       const found = await this.#findRows(asked);
-      const seen: LoggedRevision[] = [];
-      let left: Revision | undefined;
-      for (const row of found.rows) {
-        if (rights.isSpent) {
-          left = row.revision;
-          break;
-        }
-        if (matches?.(toLightEntry(row, this.#nameOf)) !== false && (await rights.mayRead(row)))
-          seen.push(row);
-      }
+      const { seen, left } = await this.#visible(found.rows, matches, rights);
       // Few rows were visible: read more at a time.
       rowsAtOnce = Math.min(MAX_LOG_ROWS, 4 * rowsAtOnce);
       const rest = await this.#presentInto(page, seen, rights);
@@ -149,6 +140,20 @@ export class RevisionStore implements Pick<Store, 'get' | 'list' | 'watch'> {
       entries: page.entries,
       ...(next === undefined ? {} : { next: toPosition({ namespace: '', name: String(next + 1n) }) }),
     };
+  }
+
+  /** Returns the selected rows that the client may see, and the first one for which no more questions may be asked. */
+  async #visible(
+    rows: readonly LoggedRevision[],
+    matches: ListQuery['matches'],
+    rights: ReadRights,
+  ): Promise<{ readonly seen: readonly LoggedRevision[]; readonly left: Revision | undefined }> {
+    const seen: LoggedRevision[] = [];
+    for (const row of rows) {
+      if (rights.isSpent) return { seen, left: row.revision };
+      if (matches?.(toLightEntry(row, this.#nameOf)) !== false && (await rights.mayRead(row))) seen.push(row);
+    }
+    return { seen, left: undefined };
   }
 
   /** The newest revision that the answer includes. @throws StorageError compacted, future */
@@ -197,9 +202,9 @@ export class RevisionStore implements Pick<Store, 'get' | 'list' | 'watch'> {
       try {
         return (await this.#history.rows({ ...query, revisions: kept })).rows;
       } catch (error) {
-        if (!(error instanceof StorageError) || error.failure.kind !== 'compacted') throw error;
-        const { compacted } = error.failure;
-        kept = kept.filter((revision) => revision > compacted);
+        const failure = failureOf(error, 'compacted');
+        if (failure === undefined) throw error;
+        kept = kept.filter((revision) => revision > failure.compacted);
       }
     return [];
   }
@@ -218,8 +223,7 @@ export class RevisionStore implements Pick<Store, 'get' | 'list' | 'watch'> {
     try {
       return await this.#history.rows(query);
     } catch (error) {
-      if (query.after === undefined || !(error instanceof StorageError) || error.failure.kind !== 'compacted')
-        throw error;
+      if (query.after === undefined || failureOf(error, 'compacted') === undefined) throw error;
       throw await beforeHistory('since', this.#history);
     }
   }

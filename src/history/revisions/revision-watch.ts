@@ -1,4 +1,4 @@
-import { StorageError } from '../../storage/errors.ts';
+import { failureOf } from '../../storage/errors.ts';
 import type { History, LoggedRevision } from '../../storage/history.ts';
 import type { LogProgress } from '../../storage/log-progress.ts';
 import type { Revision } from '../../storage/revision.ts';
@@ -148,7 +148,7 @@ export class RevisionWatch {
       this.#failures = 0;
       if (full !== undefined) await untilTaken(full.taken, signal);
     } catch (error) {
-      if (!(error instanceof StorageError) || error.failure.kind !== 'unavailable') throw error;
+      if (failureOf(error, 'unavailable') === undefined) throw error;
       this.#failures += 1;
       await pause(pauseAfter(this.#failures, RETRIES), signal);
     } finally {
@@ -181,7 +181,7 @@ export class RevisionWatch {
     const revisions = this.#pending.slice(0, this.#rowsAtOnce);
     const upTo = revisions.length === this.#pending.length ? target : revisions.at(-1);
     const rows = await this.#options.shared.read(revisions).catch((error: unknown) => {
-      if (error instanceof StorageError && error.failure.kind === 'compacted') return undefined;
+      if (failureOf(error, 'compacted') !== undefined) return undefined;
       throw error;
     });
     if (rows !== undefined && upTo !== undefined) return { rows, upTo };

@@ -98,7 +98,7 @@ export class ExplanationStore implements Pick<Store, 'get'> {
     };
   }
 
-  /** Of the act that began it, where that is known. */
+  /** Finds what else the first act of the chain has caused, where that act is known. */
   async #siblings(
     { links, unknown }: Explained,
     history: History,

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../api/json.ts';
 import type { GroupResource } from '../../api/names.ts';
 import { StoredState } from '../../codec/stored-state.ts';
-import { StorageError } from '../../storage/errors.ts';
+import { failureOf } from '../../storage/errors.ts';
 import type { History, HistoryBegin, LoggedRevision, LogQuery } from '../../storage/history.ts';
 import type { ObjectKey } from '../../storage/key.ts';
 import { type Revision, toRevision } from '../../storage/revision.ts';
@@ -114,7 +114,7 @@ export class LoggedPast implements Past {
     try {
       return await this.#parts.history.rows(query);
     } catch (error) {
-      if (error instanceof StorageError && error.failure.kind === 'compacted') return undefined;
+      if (failureOf(error, 'compacted') !== undefined) return undefined;
       throw error;
     }
   }

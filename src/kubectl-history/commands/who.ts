@@ -1,4 +1,5 @@
 import { toQualifiedResource } from '../../api/names.ts';
+import { getOrAdd } from '../../util/get-or-add.ts';
 import { noteEmpty } from '../absence.ts';
 import type { CommandArguments } from '../arguments.ts';
 import type { Revision } from '../history-types.ts';
@@ -75,20 +76,16 @@ const isOfCluster = ({ user }: Writer): boolean => user.startsWith('system:');
 function count(writers: Map<string, Writer>, revision: Revision, scope: Scope): void {
   const { user = '', manager = '', at, object = {}, sourceAddress, userAgent } = revision;
   const key = JSON.stringify([user, manager]);
-  let writer = writers.get(key);
-  if (writer === undefined) {
-    writer = {
-      user,
-      manager,
-      last: at,
-      changes: 0,
-      objects: new Map(),
-      kinds: new Map(),
-      addresses: new Set(),
-      agents: new Set(),
-    };
-    writers.set(key, writer);
-  }
+  const writer = getOrAdd(writers, key, () => ({
+    user,
+    manager,
+    last: at,
+    changes: 0,
+    objects: new Map(),
+    kinds: new Map(),
+    addresses: new Set(),
+    agents: new Set(),
+  }));
   const isElsewhere = scope.namespace === undefined && object.namespace;
   const name = `${toShortName(object)}${isElsewhere ? ` in ${object.namespace}` : ''}`;
   writer.changes += 1;

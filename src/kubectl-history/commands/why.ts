@@ -85,21 +85,18 @@ function toChain(explanation: Explanation, { title, screen, now, isWide }: Chain
     ? `\n${paint('dim', toShown(`It goes no further back: ${explanation.unknown}`))}\n`
     : '';
   const besides = toSiblings(explanation.siblings ?? [], { screen, now, isWide, most });
-  return `${toAnswer(title, links, explanation, screen, now)}\n${blocks.join('')}${unknown}${besides}`;
+  return `${toAnswer(explanation, { title, paint, now })}\n${blocks.join('')}${unknown}${besides}`;
 }
 
 /** The answer in a sentence; the evidence follows. */
 function toAnswer(
-  title: string,
-  links: readonly ExplanationLink[],
-  { unknown }: Explanation,
-  { paint }: Screen,
-  now: Date,
+  { links, unknown }: Explanation,
+  { title, paint, now }: Pick<ChainOptions, 'title' | 'now'> & Pick<Screen, 'paint'>,
 ): string {
-  const root = links.at(-1);
+  const root = links?.at(-1);
   const what = paint('bold', toShown(title));
   if (root === undefined) return `${what}: nothing is known.\n`;
-  if (links.length === 1) {
+  if (links?.length === 1) {
     return unknown
       ? `${what}: no cause is known.\n`
       : `${what}: ${toWriter(root, paint)} did it, ${toAge(root.at, now)} ago.\n`;
@@ -165,11 +162,5 @@ function toEvidenceLine({ confidence, evidence }: ExplanationLink, { paint }: Sc
 }
 
 /** Groups siblings by their evidence, in order of arrival. */
-function group(siblings: readonly ExplanationLink[], screen: Screen): Map<string, ExplanationLink[]> {
-  const groups = new Map<string, ExplanationLink[]>();
-  for (const sibling of siblings) {
-    const evidence = toEvidenceLine(sibling, screen);
-    groups.set(evidence, [...(groups.get(evidence) ?? []), sibling]);
-  }
-  return groups;
-}
+const group = (siblings: readonly ExplanationLink[], screen: Screen): Map<string, ExplanationLink[]> =>
+  Map.groupBy(siblings, (sibling) => toEvidenceLine(sibling, screen));

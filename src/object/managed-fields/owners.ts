@@ -24,19 +24,22 @@ export const isSameOwner = (a: Identity, b: Identity): boolean =>
   a.subresource === b.subresource &&
   (a.operation === 'Apply' || a.apiVersion === b.apiVersion);
 
+/** Entries of a request are checked; stored ones are known to be valid. */
+type Origin = 'stored' | 'request';
+
 /**
- * Undefined: an entry is invalid, and all are ignored. The sets of foreign entries are in any order, and the last of one owner's
+ * Undefined: an entry is invalid, and all are ignored. The sets of a request are in any order, and the last of one owner's
  * entries counts.
  */
 export function parseOwners(
   entries: readonly ManagedFieldsEntry[] | undefined,
-  foreign: boolean,
+  origin: Origin,
 ): Owner[] | undefined {
   const owners = new Map<string | number, Owner>();
   for (const [at, entry] of (entries ?? []).entries()) {
-    const owner = parseOwner(entry, foreign);
+    const owner = parseOwner(entry, origin);
     if (owner === undefined) return undefined;
-    const key = foreign ? keyOf(owner) : at;
+    const key = origin === 'request' ? keyOf(owner) : at;
     owners.delete(key);
     owners.set(key, owner);
   }
@@ -47,8 +50,7 @@ export function parseOwners(
 const keyOf = ({ manager, operation, subresource, apiVersion }: Identity): string =>
   JSON.stringify([manager, operation, subresource, operation === 'Apply' ? '' : apiVersion]);
 
-/** `foreign` entries come from a request and are checked; stored entries are known to be valid. */
-function parseOwner(entry: ManagedFieldsEntry, foreign: boolean): Owner | undefined {
+function parseOwner(entry: ManagedFieldsEntry, origin: Origin): Owner | undefined {
   const {
     manager = '',
     operation,
@@ -60,7 +62,7 @@ function parseOwner(entry: ManagedFieldsEntry, foreign: boolean): Owner | undefi
   } = entry;
   if (operation !== 'Apply' && operation !== 'Update') return undefined;
   if (apiVersion === '' || fieldsType !== 'FieldsV1') return undefined;
-  const fields = foreign ? parseFieldSet(fieldsV1) : (fieldsV1 as unknown as FieldSet);
+  const fields = origin === 'request' ? parseFieldSet(fieldsV1) : (fieldsV1 as unknown as FieldSet);
   if (fields === undefined) return undefined;
   return { manager, operation, apiVersion, subresource, time, fields };
 }

@@ -126,11 +126,11 @@ function dropsFields(last: Owner, wanted: FieldSet, { version }: Writing): boole
 
 /** The fields of an object without owners get the owner `before-first-apply`. */
 function ownersOf(live: ApiObject, writing: Writing): readonly Owner[] {
-  const known = parseOwners(live.metadata.managedFields, false) ?? [];
+  const known = parseOwners(live.metadata.managedFields, 'stored') ?? [];
   if (known.length > 0 || live.metadata.uid === undefined) return known;
   const copy = withoutOwners(live);
   trackUpdate(copy, undefined, { ...writing, manager: 'before-first-apply' });
-  return parseOwners(copy.metadata.managedFields, false) ?? [];
+  return parseOwners(copy.metadata.managedFields, 'stored') ?? [];
 }
 
 /** @throws StatusError when a version is unavailable */
@@ -181,7 +181,7 @@ function passing(from: OwnedVersion, to: OwnedVersion): Conversion {
   };
 }
 
-/** Without fields that are null; items of lists stay. */
+/** Returns the object without fields that are null; items of lists stay. */
 function withoutNulls(object: JsonObject): JsonObject {
   const out: JsonObject = {};
   for (const [name, value] of Object.entries(object)) {

@@ -99,7 +99,7 @@ export function* trackInSteps(object: ApiObject, old: ApiObject | undefined, wri
   }
   const sent = given !== undefined && writing.subresource === '' && !equal(given, known) ? given : undefined;
   const owners =
-    sent === undefined ? (parseOwners(known, false) ?? []) : yield* ownersFromRequest(sent, known);
+    sent === undefined ? (parseOwners(known, 'stored') ?? []) : yield* ownersFromRequest(sent, known);
   if (given !== undefined) moveOwnersLast(object.metadata);
   if (owners.length === 0 && old !== undefined) {
     delete object.metadata.managedFields;
@@ -169,9 +169,9 @@ function* ownersFromRequest(
   const [first] = given;
   const reset = given.length === 0 || (given.length === 1 && Object.keys(first ?? {}).length === 0);
   if (reset) return [];
-  const owners = parseOwners(given, true);
+  const owners = parseOwners(given, 'request');
   // Stored sets are in order already, so that a writer's set can stay the same object.
-  if (owners === undefined || owners.length === 0) return parseOwners(known, false) ?? [];
+  if (owners === undefined || owners.length === 0) return parseOwners(known, 'stored') ?? [];
   const inOrder: Owner[] = [];
   for (const owner of owners) {
     yield;

@@ -5,7 +5,7 @@ import type { Dial } from './dial.ts';
 /** Go's bound (net/http, DefaultTransport). */
 const DIAL_MS = 30_000;
 
-/** Without a proxy. @throws Error */
+/** Dials without a proxy. @throws Error */
 export const dialDirectly: Dial = async (host, port) => {
   const socket = connect({ host, port });
   try {

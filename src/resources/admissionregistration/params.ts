@@ -53,7 +53,7 @@ function paramRefText({ name = '', namespace, selector }: ParamRef = {}): string
   return selector === undefined ? '<unset>' : selectorText(selector);
 }
 
-/** Of bindings of both kinds of policies. */
+/** The table of bindings, for both kinds of policies. */
 export const bindingTable: Table<Binding> = {
   columns: [nameColumn(), column('PolicyName'), column('ParamRef'), column('Age')],
   cells: (binding, now) => [

@@ -6,6 +6,7 @@ import type {
 } from '../../api/types/apiregistration/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkPort } from '../../object/text-formats.ts';
+import { toTimestamp } from '../../object/timestamps.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';
@@ -55,7 +56,7 @@ function availableText({ status }: APIService): string {
 const localCondition = (): APIServiceCondition => ({
   type: 'Available',
   status: 'True',
-  lastTransitionTime: `${new Date().toISOString().slice(0, 19)}Z`,
+  lastTransitionTime: toTimestamp(new Date()),
   reason: 'Local',
   message: 'Local APIServices are always available',
 });

@@ -6,6 +6,7 @@ import type {
 } from '../../api/types/certificates/v1.ts';
 import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
+import { toTimestamp } from '../../object/timestamps.ts';
 import type { ViewSubresource } from '../../registry/resource-definition.ts';
 import { pemBlocks } from '../../x509/pem.ts';
 import { checkedUpdate } from '../rules/checked.ts';
@@ -106,7 +107,7 @@ function isCertificate(der: Buffer): boolean {
  */
 function conditionsToStore(view: Request, old: Request, writer: StatusWriter): Condition[] {
   const conditions = writer === 'signer' ? keepVerdicts(view, old) : conditionsOf(view);
-  const now = `${new Date().toISOString().slice(0, 19)}Z`;
+  const now = toTimestamp(new Date());
   const transitions = new Map(
     conditionsOf(old)
       .toReversed()

@@ -11,6 +11,7 @@ import type {
 import type { Node, Secret, ServiceAccount } from '../../api/types/core/v1.ts';
 import { invalidValue } from '../../object/field-errors.ts';
 import { type FieldPath, problemsOf } from '../../object/field-path.ts';
+import { toTimestamp } from '../../object/timestamps.ts';
 import type { ActionContext, ActionSubresource } from '../../registry/resource-definition.ts';
 import type { TokenSubject } from '../../registry/token-issuing.ts';
 import { errorText } from '../../util/error-text.ts';
@@ -240,7 +241,7 @@ function toAnswer(
     spec,
     status: {
       token: signed,
-      expirationTimestamp: stamp(new Date(issuedAt.getTime() + spec.expirationSeconds * 1000)),
+      expirationTimestamp: toTimestamp(new Date(issuedAt.getTime() + spec.expirationSeconds * 1000)),
     },
   };
 }

@@ -19,7 +19,7 @@ import { hasAtMost } from './list-limits.ts';
 const MAX_COUNTERS = 32;
 const MAX_SETS = 8;
 const MAX_CONSUMPTIONS = 2;
-/** Of all devices in a slice. */
+/** Counters that all devices of a slice take together. */
 const MAX_TAKEN = 1024;
 
 type Counters = Readonly<Record<string, Counter>>;

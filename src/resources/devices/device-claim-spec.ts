@@ -7,6 +7,7 @@ import type {
   ResourceClaimSpec,
 } from '../../api/types/resource/stored.ts';
 import type { FieldPath } from '../../object/field-path.ts';
+import { validateCount } from '../resource/claim-spec.ts';
 import { mustBeDistinct, mustBeFullyQualifiedName } from '../resource/device-names.ts';
 import { minorOf } from '../rules/minor-of.ts';
 import { mustBeName, mustBeNamed } from '../rules/name-rules.ts';
@@ -24,7 +25,6 @@ import { validateTolerations } from './taints.ts';
 const MAX_REQUESTS = 32;
 const MAX_ALTERNATIVES = 8;
 const MAX_CONSTRAINTS = 32;
-const MODES = ['All', 'ExactCount'];
 
 type Ask = ExactDeviceRequest | DeviceSubRequest;
 
@@ -122,19 +122,6 @@ function validateAsk(at: FieldPath, ask: Ask): void {
   validateDeviceSelectors(at.field('selectors'), ask.selectors);
   validateCount(at, ask);
   validateTolerations(at.field('tolerations'), ask.tolerations);
-}
-
-function validateCount(at: FieldPath, { allocationMode = '', count = 0 }: Ask): void {
-  switch (allocationMode) {
-    case 'All':
-      if (count !== 0) at.field('count').invalid(count, "must not be specified when allocationMode is 'All'");
-      return;
-    case 'ExactCount':
-      if (count <= 0) at.field('count').invalid(count, 'must be greater than zero');
-      return;
-    default:
-      at.field('allocationMode').notSupported(allocationMode, MODES);
-  }
 }
 
 function validateConstraint(at: FieldPath, constraint: DeviceConstraint, known: ReadonlySet<string>): void {

@@ -1,6 +1,7 @@
 import type { DeviceTaint, DeviceToleration } from '../../api/types/resource/stored.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkLabelValue, checkQualifiedName } from '../../object/text-formats.ts';
+import { toTimestamp } from '../../object/timestamps.ts';
 import { minorOf } from '../rules/minor-of.ts';
 import { hasAtMost } from './list-limits.ts';
 
@@ -14,7 +15,7 @@ export function setTaintDefaults(
   taints: readonly DeviceTaint[] = [],
   now: () => Date = () => new Date(),
 ): void {
-  for (const taint of taints) taint.timeAdded ??= `${now().toISOString().slice(0, -5)}Z`;
+  for (const taint of taints) taint.timeAdded ??= toTimestamp(now());
 }
 
 export function validateTaints(at: FieldPath, taints: readonly DeviceTaint[] = []): void {

@@ -1,4 +1,5 @@
 import type { PodCondition, PodStatus } from '../../api/types/core/v1.ts';
+import { toTimestamp } from '../../object/timestamps.ts';
 
 interface NewCondition {
   readonly type: string;
@@ -30,4 +31,4 @@ export function withCondition(status: PodStatus, condition: NewCondition): PodSt
 export const hasCondition = ({ conditions = [] }: PodStatus, type: string): boolean =>
   conditions.some((condition) => condition.type === type && condition.status === 'True');
 
-export const timestamp = (): string => `${new Date().toISOString().slice(0, 19)}Z`;
+export const timestamp = (): string => toTimestamp(new Date());

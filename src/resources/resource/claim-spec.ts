@@ -68,7 +68,10 @@ function validateRequest(at: FieldPath, request: DeviceRequest): void {
   validateCount(at, request);
 }
 
-function validateCount(at: FieldPath, { allocationMode = '', count = 0 }: DeviceRequest): void {
+export function validateCount(
+  at: FieldPath,
+  { allocationMode = '', count = 0 }: Pick<DeviceRequest, 'allocationMode' | 'count'>,
+): void {
   switch (allocationMode) {
     case 'All':
       if (count !== 0) at.field('count').invalid(count, "must not be specified when allocationMode is 'All'");

@@ -45,6 +45,27 @@ async function troubleOf(services: Services): Promise<string> {
   return '';
 }
 
+/** Ends the thread when one of its services cannot go on: the main thread starts another one. */
+function endWith(services: Services): void {
+  services.failed.catch((error: unknown) => {
+    setImmediate(() => {
+      throw error;
+    });
+  });
+}
+
+/** The webhooks of authorization, which the main thread asks. */
+const webhooksOf =
+  (server: PortCalls<ThreadHearing, ServerService>): WebhookOf =>
+  (config) => ({
+    // Requests have much more than what an authorizer is asked, sockets included.
+    authorize: ({ user, verb, target, path, selectors, signal }) => {
+      const attributes = { user, verb, target, path, ...(selectors === undefined ? {} : { selectors }) };
+      return server.call('verdict', { config, attributes }, signal);
+    },
+    rules: () => WEBHOOK_RULES,
+  });
+
 /** The composition of a serving thread: the phases that a request passes. Resolves when it serves. */
 export async function startServingThread(environment: ThreadEnvironment): Promise<void> {
   const { options, egress, logger, databases } = environment;
@@ -83,36 +104,18 @@ export async function startServingThread(environment: ThreadEnvironment): Promis
     },
     onFreed: (slot) => server.tell('seatsFreed', slot),
   });
-  foundation.services.failed.catch((error: unknown) => {
-    // The main thread starts another one.
-    setImmediate(() => {
-      throw error;
-    });
-  });
+  endWith(foundation.services);
   const storage = await phases.begin(
     createThreadStorage(foundation, { databases, server, options: options.storage }),
   );
-  const webhookElsewhere: WebhookOf = (config) => ({
-    // Requests have much more than what an authorizer is asked, sockets included.
-    authorize: ({ user, verb, target, path, selectors, signal }) => {
-      const attributes = { user, verb, target, path, ...(selectors === undefined ? {} : { selectors }) };
-      return server.call('verdict', { config, attributes }, signal);
-    },
-    rules: () => WEBHOOK_RULES,
-  });
-  const { store } = storage;
-  const policy = await phases.begin(
-    await createPolicy(foundation, { store, webhookElsewhere }, options.authorization),
-  );
+  const asked = { store: storage.store, webhookElsewhere: webhooksOf(server) };
+  const policy = await phases.begin(await createPolicy(foundation, asked, options.authorization));
   const askElsewhere: AskPlugin = (part, argument, signal) =>
     server.call('askPlugin', { part, argument }, signal);
   const writing = await phases.begin(createWriting(foundation, { storage, policy, askElsewhere }, options));
+  const elsewhere = { documents: () => server.call('remoteDocuments', undefined) };
   const aggregation = await phases.begin(
-    createAggregation(
-      foundation,
-      { storage, writing, elsewhere: { documents: () => server.call('remoteDocuments', undefined) } },
-      options,
-    ),
+    createAggregation(foundation, { storage, writing, elsewhere }, options),
   );
   const auditor = await createThreadAuditor(options.audit, foundation, (records) =>
     server.call('audit', records),

@@ -24,6 +24,7 @@ import type { Peers } from '../../storage/peers.ts';
 import type { SigningKeyStore } from '../../storage/signing-keys.ts';
 import type { LogHearing, LogService } from '../../storage/threads/log-contract.ts';
 import { LogHost } from '../../storage/threads/log-host.ts';
+import { aborted } from '../../util/pause.ts';
 import { PortCalls } from '../../util/port-calls.ts';
 import type { SharedFlowControl } from '../flow-control.ts';
 import type { Services } from '../services.ts';
@@ -182,8 +183,37 @@ export class ServingThreads {
 
   /** Runs one thread until it ends. @throws Error that says why */
   async #run(number: number, signal: AbortSignal, onServing: () => void): Promise<void> {
-    if (this.#isDraining)
-      return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    if (this.#isDraining) return aborted(signal);
+    const { shared } = this.#options;
+    const { worker, life } = this.#startWorker(number);
+    const over = new AbortController();
+    const hangs = Promise.withResolvers<never>();
+    life.onServing(() => {
+      if (this.#verbosity !== undefined) life.calls.tell('setVerbosity', this.#verbosity);
+      const pulse = new ThreadPulse(`thread ${number}`, () => life.calls.call('trouble', undefined));
+      this.#running.set(number, { number, worker, calls: life.calls, pulse });
+      pulse.watch(over.signal).catch(hangs.reject);
+      onServing();
+    });
+    life.onPage(async (asked) => (isProfile(asked.path) ? this.profile(asked) : undefined));
+    const ended = new Promise<never>((_, reject) => {
+      worker.once('error', reject);
+      worker.once('exit', (code) => reject(new Error(`it ended with code ${code}`)));
+    });
+    try {
+      await Promise.race([ended, hangs.promise, aborted(signal)]);
+    } finally {
+      this.#running.delete(number);
+      over.abort();
+      life.end();
+      ended.catch(() => {});
+      await worker.terminate();
+      shared.sharedFlow.threadEnded(number);
+      ConnectionShares.forget(this.#connectionMemory, number - 1);
+    }
+  }
+
+  #startWorker(number: number): { readonly worker: Worker; readonly life: ThreadLife } {
     const { start, shared, entry } = this.#options;
     const server = new MessageChannel();
     const logs = shared.hosted().map((hosted) => ({ hosted, channel: new MessageChannel() }));
@@ -203,34 +233,7 @@ export class ServingThreads {
     });
     const life = new ThreadLife(this.#options, server.port1);
     for (const { hosted, channel } of logs) life.host(hosted, channel.port1);
-    const over = new AbortController();
-    const hangs = Promise.withResolvers<never>();
-    life.onServing(() => {
-      if (this.#verbosity !== undefined) life.calls.tell('setVerbosity', this.#verbosity);
-      const pulse = new ThreadPulse(`thread ${number}`, () => life.calls.call('trouble', undefined));
-      this.#running.set(number, { number, worker, calls: life.calls, pulse });
-      pulse.watch(over.signal).catch(hangs.reject);
-      onServing();
-    });
-    life.onPage(async (asked) => (isProfile(asked.path) ? this.profile(asked) : undefined));
-    const ended = new Promise<never>((_, reject) => {
-      worker.once('error', reject);
-      worker.once('exit', (code) => reject(new Error(`it ended with code ${code}`)));
-    });
-    const stopped = new Promise<void>((resolve) =>
-      signal.addEventListener('abort', () => resolve(), { once: true }),
-    );
-    try {
-      await Promise.race([ended, hangs.promise, stopped]);
-    } finally {
-      this.#running.delete(number);
-      over.abort();
-      life.end();
-      ended.catch(() => {});
-      await worker.terminate();
-      shared.sharedFlow.threadEnded(number);
-      ConnectionShares.forget(this.#connectionMemory, number - 1);
-    }
+    return { worker, life };
   }
 
   /** A profile of the thread that the page names; undefined: it names none or the main one, or has no such profile. */

@@ -1,3 +1,4 @@
+import { inTime } from '../../util/in-time.ts';
 import { pause } from '../../util/pause.ts';
 
 /** How long a thread may be busy before it counts as unready. */
@@ -29,11 +30,8 @@ export class ThreadPulse {
 
   /** @throws Error that says what the thread lacks */
   async assertReady(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<string>((resolve) => {
-      timer = setTimeout(() => resolve(`no answer for ${READY_MS / 1000} s`), READY_MS);
-    });
-    const trouble = await Promise.race([this.#question().trouble, late]).finally(() => clearTimeout(timer));
+    const late = (): string => `no answer for ${READY_MS / 1000} s`;
+    const trouble = await inTime(this.#question().trouble, READY_MS, late);
     if (trouble !== '') throw new Error(`${this.#name}: ${trouble}`);
   }
 

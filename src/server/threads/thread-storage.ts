@@ -4,13 +4,13 @@ import { type StorageOptions, storageFlags } from '../../options/storage.ts';
 import { errorForms } from '../../storage/error-forms.ts';
 import { MOVES } from '../../storage/moves.ts';
 import { type ResourceSet, within, without } from '../../storage/resource-set.ts';
-import { type Route, RoutedStore } from '../../storage/routed-store.ts';
-import type { Store } from '../../storage/store.ts';
+import { RoutedStore } from '../../storage/routed-store.ts';
 import { LogClient } from '../../storage/threads/log-client.ts';
 import type { LogHearing, LogService } from '../../storage/threads/log-contract.ts';
 import { errorText } from '../../util/error-text.ts';
 import { persist } from '../../util/pause.ts';
 import { PortCalls } from '../../util/port-calls.ts';
+import { BackendRoutes } from '../backend-routes.ts';
 import { createCache, routeByResource, traceCommits, uncachedWhere } from '../caches.ts';
 import { toStored } from '../databases.ts';
 import type { Foundation } from '../foundation.ts';
@@ -63,7 +63,7 @@ export function createThreadStorage(foundation: Foundation, parts: ThreadStorage
     await services.until(cache.ready());
   };
   const stop = new AbortController();
-  const routes = new MovedRoutes<ThreadBackend>({
+  const moved = new MovedRoutes<ThreadBackend>({
     cache: flagged(MOVES).cache,
     isApart: (resource) => flagged(resource).resources !== undefined,
     open: async ({ resource }, cut) => {
@@ -81,21 +81,13 @@ export function createThreadStorage(foundation: Foundation, parts: ThreadStorage
       return backend;
     },
   });
-  const of = (resource: GroupResource): ThreadBackend => routes.presentOf(resource) ?? flagged(resource);
-  const storeBy =
-    (choose: (cache: WatchCache, resource: GroupResource) => Store): Route =>
-    (resource) => {
-      const route = routes.routeOf(resource) ?? flagged(resource);
-      return route instanceof Promise
-        ? route.then(({ cache }) => choose(cache, resource))
-        : choose(route.cache, resource);
-    };
-  const store = new RoutedStore(storeBy((cache) => cache));
+  const routes = new BackendRoutes(moved, flagged);
+  const store = new RoutedStore(routes.storeBy((cache) => cache));
   const phase = createPhase({
     services,
     begin: async () => {
       await Promise.all(backends.map(run));
-      await services.until(routes.ready());
+      await services.until(moved.ready());
       foundation.startup.finished('watch-cache');
     },
     close: async () => stop.abort(new Error('the thread ends')),
@@ -103,13 +95,13 @@ export function createThreadStorage(foundation: Foundation, parts: ThreadStorage
   return {
     ...{ ...phase, store },
     get elsewhere() {
-      return [...apart, ...routes.resources];
+      return [...apart, ...moved.resources];
     },
-    clientStore: caching.kept === undefined ? store : uncachedWhere(caching.uncached, storeBy),
-    historyOf: (resource) => of(resource).log.history,
-    progressOf: (resource) => of(resource).cache,
-    countObjects: (resource) => of(resource).cache.countObjects(resource),
-    isRead: (resource) => of(resource).cache.isRead(resource),
+    clientStore: caching.kept === undefined ? store : uncachedWhere(caching.uncached, routes),
+    historyOf: (resource) => routes.presentOf(resource).log.history,
+    progressOf: (resource) => routes.presentOf(resource).cache,
+    countObjects: (resource) => routes.presentOf(resource).cache.countObjects(resource),
+    isRead: (resource) => routes.presentOf(resource).cache.isRead(resource),
     allocations: flagged(SERVICES).log.allocations,
     // The main thread renews and releases this server.
     peers: { renew: async () => [...(await server.call('peers', undefined))], release: async () => {} },

@@ -58,7 +58,7 @@ export class EncryptionFile {
     this.encoding = new Encryption(this.#generation.rules, this.metrics);
   }
 
-  /** Of the file as it was last read. */
+  /** The text of the file when it was last read. */
   get text(): string {
     return this.#file.texts[0] ?? '';
   }

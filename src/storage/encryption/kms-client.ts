@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ServiceError } from '@grpc/grpc-js';
 import { GrpcSocket } from '../../outbound/grpc-socket.ts';
+import { errorText } from '../../util/error-text.ts';
 import { EncodingUnavailable } from '../object-encoding.ts';
 import type { KmsConfig } from './encryption-config.ts';
 import { EncryptionMetrics } from './encryption-metrics.ts';
@@ -68,7 +69,7 @@ export class GrpcKmsClient implements KmsClient {
       return answer;
     } catch (error) {
       note(error as ServiceError);
-      const why = error instanceof Error ? error.message : String(error);
+      const why = errorText(error);
       throw new EncodingUnavailable(`the KMS plugin ${name} does not ${method.toLowerCase()}: ${why}`, {
         cause: error,
       });

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { getOrAdd } from '../../util/get-or-add.ts';
 import { pause } from '../../util/pause.ts';
 import { EncodingUnavailable } from '../object-encoding.ts';
 import { EncryptionMetrics } from './encryption-metrics.ts';
@@ -196,12 +197,7 @@ export class KmsProvider implements Provider {
 
   /** Has the plugin decrypt a seed; concurrent calls for the same one share it. */
   #ask(id: string, envelope: EncryptedSeed): Promise<Buffer> {
-    let asked = this.#asked.get(id);
-    if (asked === undefined) {
-      asked = this.#decrypt(envelope).finally(() => this.#asked.delete(id));
-      this.#asked.set(id, asked);
-    }
-    return asked;
+    return getOrAdd(this.#asked, id, () => this.#decrypt(envelope).finally(() => this.#asked.delete(id)));
   }
 
   async #decrypt(envelope: EncryptedSeed): Promise<Buffer> {

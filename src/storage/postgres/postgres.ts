@@ -1,4 +1,5 @@
 import type { GroupResource } from '../../api/names.ts';
+import { inTime } from '../../util/in-time.ts';
 import { createReminder } from '../../util/reminder.ts';
 import { createKeySealer, type KeySealer } from '../key-sealer.ts';
 import { BatchingCommitter } from './commit/committer.ts';
@@ -188,11 +189,9 @@ async function sizeBytes(database: DatabaseSource): Promise<number> {
 
 async function ping(database: DatabaseSource, timeoutMs: number): Promise<void> {
   const answer = database().then(({ pool }) => pool.query({ text: 'SELECT 1' }));
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+  await inTime(answer, timeoutMs, () => {
+    throw new Error(`no answer within ${timeoutMs} ms`);
   });
-  await Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }
 
 /** The host that takes writes; its stream ends when another one replaces it. */

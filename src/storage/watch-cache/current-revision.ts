@@ -1,4 +1,6 @@
-import { StorageError } from '../errors.ts';
+import { inTime } from '../../util/in-time.ts';
+import { pause } from '../../util/pause.ts';
+import { failureOf, StorageError } from '../errors.ts';
 import type { Revision } from '../revision.ts';
 
 /** When this many reads shared a query, the next one waits for more. */
@@ -51,7 +53,7 @@ export class SharedCurrentRevision {
   #distance(): Promise<void> | undefined {
     if (!this.#wasBusy) return undefined;
     const waitMs = BUSY_GAP_MS - (performance.now() - this.#startedAt);
-    return waitMs <= 0 ? undefined : new Promise((resolve) => setTimeout(resolve, waitMs));
+    return waitMs <= 0 ? undefined : pause(waitMs);
   }
 
   #start(): Promise<Revision> {
@@ -60,7 +62,7 @@ export class SharedCurrentRevision {
     this.#wasBusy = reads >= BUSY_READS;
     this.#waiting = 0;
     this.#startedAt = performance.now();
-    const running = this.#inTime(this.#query(reads)).finally(() => {
+    const running = this.#answeredInTime(this.#query(reads)).finally(() => {
       if (this.#running === running) this.#running = undefined;
     });
     this.#running = running;
@@ -68,22 +70,19 @@ export class SharedCurrentRevision {
   }
 
   /** @throws StorageError unavailable when it takes too long */
-  async #inTime(question: Promise<Revision>): Promise<Revision> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
+  #answeredInTime(question: Promise<Revision>): Promise<Revision> {
+    return inTime(question, this.#questionMs, () => {
       const reason = `the database did not say within ${this.#questionMs} ms which revision ${this.#asked}`;
-      const fail = (): void => reject(new StorageError({ kind: 'unavailable', reason }));
-      // Read an answer first that came while this process was busy.
-      timer = setTimeout(() => setImmediate(fail), this.#questionMs);
+      throw new StorageError({ kind: 'unavailable', reason });
     });
-    return Promise.race([question, late]).finally(() => clearTimeout(timer));
   }
 }
 
 /** A read of the newest revision has named none from the future: the cache lags, and will not for long. */
 export function toLagging(error: unknown): never {
-  if (!(error instanceof StorageError) || error.failure.kind !== 'future') throw error;
-  const { requested, current } = error.failure;
+  const failure = failureOf(error, 'future');
+  if (failure === undefined) throw error;
+  const { requested, current } = failure;
   const reason = `changes arrive late: up to revision ${current}, where the database is at ${requested}`;
   throw new StorageError({ kind: 'unavailable', reason }, { cause: error });
 }

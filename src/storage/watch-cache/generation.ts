@@ -1,4 +1,4 @@
-import type { GroupResource } from '../../api/names.ts';
+import { type GroupResource, toResourceKey } from '../../api/names.ts';
 import type { StorageError } from '../errors.ts';
 import type { Revision } from '../revision.ts';
 import type { Change } from '../revision-log.ts';
@@ -41,11 +41,11 @@ export class Generation<Resource extends FedResource> {
   }
 
   find(resource: GroupResource): Resource | undefined {
-    return this.#caches.get(toKey(resource));
+    return this.#caches.get(toResourceKey(resource));
   }
 
   cacheOf({ group, resource }: GroupResource): Resource {
-    const key = toKey({ group, resource });
+    const key = toResourceKey({ group, resource });
     let cache = this.#caches.get(key);
     if (cache === undefined) {
       cache = this.#createCache({ group, resource }, this.#loadedAt);
@@ -70,7 +70,7 @@ export class Generation<Resource extends FedResource> {
   /** Runs a watcher until its watch or the generation ends. @throws the error that ended it */
   async serve(watcher: Watcher, take: TakeEvent, signal: AbortSignal): Promise<void> {
     if (this.#end !== undefined) throw this.#end;
-    if (this.#left.has(toKey(watcher.resource))) watcher.leave(this.#applied);
+    if (this.#left.has(toResourceKey(watcher.resource))) watcher.leave(this.#applied);
     this.#watchers.add(watcher);
     try {
       await watcher.run(take, signal);
@@ -81,10 +81,10 @@ export class Generation<Resource extends FedResource> {
 
   /** Forgets a resource that is in another store from now on, and ends its watches. */
   leave(resource: GroupResource): void {
-    this.#left.add(toKey(resource));
-    this.#caches.delete(toKey(resource));
+    this.#left.add(toResourceKey(resource));
+    this.#caches.delete(toResourceKey(resource));
     for (const watcher of this.#watchers)
-      if (toKey(watcher.resource) === toKey(resource)) watcher.leave(this.#applied);
+      if (toResourceKey(watcher.resource) === toResourceKey(resource)) watcher.leave(this.#applied);
   }
 
   end(error: StorageError): void {
@@ -97,5 +97,3 @@ export class Generation<Resource extends FedResource> {
     for (const watcher of this.#watchers) watcher.bookmark(bookmark);
   }
 }
-
-const toKey = ({ group, resource }: GroupResource): string => `${group}/${resource}`;

@@ -1,3 +1,4 @@
+import { getOrAdd } from '../../util/get-or-add.ts';
 import type { Scope } from '../key.ts';
 import type { Revision } from '../revision.ts';
 import type { SoughtValue } from '../store.ts';
@@ -58,8 +59,9 @@ export class Listeners {
   }
 
   #audienceOf(scope: Scope): Audience {
-    if (scope.name !== undefined) return getOrAdd(this.#byName, toNameKey(scope));
-    return scope.namespace === undefined ? this.#everywhere : getOrAdd(this.#byNamespace, scope.namespace);
+    const { namespace, name } = scope;
+    if (name !== undefined) return getOrAdd(this.#byName, toNameKey(scope), newAudience);
+    return namespace === undefined ? this.#everywhere : getOrAdd(this.#byNamespace, namespace, newAudience);
   }
 }
 
@@ -102,19 +104,12 @@ class Audience {
   #setFor({ sought }: ChangeListener): Set<ChangeListener> {
     if (sought === undefined) return this.#all;
     const key = toSeekingKey(sought);
-    let seeking = this.#seeking.get(key);
-    if (seeking === undefined) {
-      seeking = { of: sought, byValue: new Map() };
-      this.#seeking.set(key, seeking);
-    }
-    let listeners = seeking.byValue.get(sought.value);
-    if (listeners === undefined) {
-      listeners = new Set();
-      seeking.byValue.set(sought.value, listeners);
-    }
-    return listeners;
+    const seeking = getOrAdd(this.#seeking, key, () => ({ of: sought, byValue: new Map() }));
+    return getOrAdd(seeking.byValue, sought.value, () => new Set());
   }
 }
+
+const newAudience = (): Audience => new Audience();
 
 /** Listeners that seek a value of the same field or label. No value is ''. */
 interface Seeking {
@@ -123,15 +118,6 @@ interface Seeking {
 }
 
 const toSeekingKey = ({ of, name }: SoughtValue): string => `${of} ${name}`;
-
-function getOrAdd(map: Map<string, Audience>, key: string): Audience {
-  let audience = map.get(key);
-  if (audience === undefined) {
-    audience = new Audience();
-    map.set(key, audience);
-  }
-  return audience;
-}
 
 /** Without a namespace, the key stands for the name in any, and for cluster-scoped objects. */
 const toNameKey = ({ namespace, name }: Scope): string => `${namespace ?? ''}\0${name ?? ''}`;

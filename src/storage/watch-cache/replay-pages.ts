@@ -1,3 +1,4 @@
+import { getOrAdd } from '../../util/get-or-add.ts';
 import type { Scope } from '../key.ts';
 import type { Revision } from '../revision.ts';
 import { type AppliedChange, isInScope } from './applied-change.ts';
@@ -70,9 +71,7 @@ function groupByName(changes: readonly AppliedChange[]): Map<string, AppliedChan
     const object = change.entry ?? change.previous;
     if (object === undefined) continue;
     const key = `${object.namespace}\0${object.name}`;
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [change]);
-    else group.push(change);
+    getOrAdd(groups, key, () => []).push(change);
   }
   return groups;
 }

@@ -1,5 +1,6 @@
+import { getOrAdd } from '../../util/get-or-add.ts';
 import { endTurn } from '../../util/turns.ts';
-import { StorageError } from '../errors.ts';
+import { failureOf } from '../errors.ts';
 import type { Scope } from '../key.ts';
 import type { Revision } from '../revision.ts';
 import { type ChangeWithPrevious, mayHaveMore, type RevisionReader } from '../revision-log.ts';
@@ -49,12 +50,11 @@ export class Replay {
   }
 
   #readingOf(cache: WatchedResource): SharedReading {
-    let reading = this.#readings.get(cache);
-    if (reading === undefined) {
-      reading = new SharedReading((scope, after) => this.#read(cache, scope, after));
-      this.#readings.set(cache, reading);
-    }
-    return reading;
+    return getOrAdd(
+      this.#readings,
+      cache,
+      () => new SharedReading((scope, after) => this.#read(cache, scope, after)),
+    );
   }
 
   async #read(cache: WatchedResource, scope: Scope, after: Revision): Promise<HistoryPage> {
@@ -128,8 +128,10 @@ class SharedReading {
 const older = (one: Request, other: Request): Request => (other.after < one.after ? other : one);
 
 /** `compacted` rejects the requests from before that revision; any other failure rejects all. */
-const isBefore = ({ after }: Request, error: unknown): boolean =>
-  !(error instanceof StorageError) || error.failure.kind !== 'compacted' || after < error.failure.compacted;
+function isBefore({ after }: Request, error: unknown): boolean {
+  const failure = failureOf(error, 'compacted');
+  return failure === undefined || after < failure.compacted;
+}
 
 /** Turnstile lets a few pass in each turn of the event loop, so that their work does not block it. */
 class Turnstile {

@@ -30,9 +30,9 @@ const MAX_SNAPSHOTS = 16;
 export class ResourceCache implements FedResource {
   readonly resource: GroupResource;
   readonly recent: RecentChanges;
-  /** Of the objects that came since they were last compressed, those that went again included. */
+  /** The size of the objects that came since the last compression, including those that have gone again. */
   plainBytes = 0;
-  /** Of plain and inflated objects that were let go, and that the collector may not have seen yet. */
+  /** The size of plain and inflated objects that were let go, which the collector may not have freed yet. */
   freedBytes = 0;
   readonly #inflated = new InflatedBlocks();
   #sizeBytes = 0;
@@ -79,7 +79,7 @@ export class ResourceCache implements FedResource {
     else this.#unreadable.set(position, { ...stored, reason, last: undefined });
   }
 
-  /** Of all objects, as JSON. */
+  /** The size of all objects as JSON. */
   get sizeBytes(): number {
     return this.#sizeBytes;
   }

@@ -2,7 +2,7 @@ import type { GroupResource } from '../../api/names.ts';
 import type { Caller } from '../../request/api-request.ts';
 import type { FieldReader } from '../cached-entry.ts';
 import { DeliveredEvents } from '../delivered-events.ts';
-import { StorageError } from '../errors.ts';
+import { failureOf, StorageError } from '../errors.ts';
 import type { ObjectKey } from '../key.ts';
 import type { Revision } from '../revision.ts';
 import type { Change, RevisionLog, StoredObject, Write } from '../revision-log.ts';
@@ -168,7 +168,7 @@ export class UncachedStore implements Store {
       try {
         return await read(revision);
       } catch (error) {
-        const isCompacted = error instanceof StorageError && error.failure.kind === 'compacted';
+        const isCompacted = failureOf(error, 'compacted') !== undefined;
         if (!isCompacted || freshness.kind === 'exact' || tries === MAX_TRIES) throw error;
       }
     }

@@ -20,6 +20,7 @@ import { listPast } from './past-list.ts';
 import { RecentEncodings } from './recent-encodings.ts';
 import { Replay } from './replay.ts';
 import { ResourceCache } from './resource-cache.ts';
+import { RevisionWaiters } from './revision-waiters.ts';
 import { UncachedStore } from './uncached-store.ts';
 import { toState, type WatchCacheState } from './watch-cache-state.ts';
 import { Watcher, type WatchStart } from './watcher.ts';
@@ -41,11 +42,6 @@ interface WatchCacheOptions extends RevisionLog {
   /** Whether an object stored as this media type (undefined: JSON) would now be stored as another. */
   readonly isOutdated?: (resource: GroupResource, storedAs: string | undefined) => boolean | Promise<boolean>;
   readonly compression?: CompressionOptions;
-}
-
-interface Waiter {
-  readonly revision: Revision;
-  readonly resolve: (generation: Generation<ResourceCache>) => void;
 }
 
 /**
@@ -77,7 +73,7 @@ export class WatchCache implements Store, ChangeSink, SharedState {
   /** Newest revision known to be in the database; it may still be on its way here. */
   #newest: Revision = NO_REVISION;
   #loading = Promise.withResolvers<void>();
-  readonly #waiters = new Set<Waiter>();
+  readonly #waiters = new RevisionWaiters<Generation<ResourceCache>>();
   readonly #followers = new Set<LogFollower>();
   readonly #uncached: UncachedStore | undefined;
 
@@ -255,7 +251,7 @@ export class WatchCache implements Store, ChangeSink, SharedState {
     generation.apply(kept === undefined ? changes : changes.filter(({ key }) => includes(kept, key)));
     generation.reach(changes.at(-1)?.revision);
     this.#uncached?.apply(changes);
-    this.#wakeWaiters(generation);
+    this.#waiters.wake(generation);
     for (const follower of this.#followers) follower.applied(changes);
   }
 
@@ -318,7 +314,7 @@ export class WatchCache implements Store, ChangeSink, SharedState {
     this.#uncached?.begin(loading.applied);
     this.#generation = loading;
     this.#loading.resolve();
-    this.#wakeWaiters(loading);
+    this.#waiters.wake(loading);
     for (const follower of this.#followers) follower.loaded(loading.applied);
     return loading.applied;
   }
@@ -351,38 +347,9 @@ export class WatchCache implements Store, ChangeSink, SharedState {
   ): Promise<Generation<ResourceCache>> | Generation<ResourceCache> {
     const present = this.#generation;
     if (present !== undefined && present.applied >= revision) return present;
-    return new Promise((resolve, reject) => {
-      const signal = caller?.signal;
-      const settle = (): void => {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', abandon);
-        this.#waiters.delete(waiter);
-      };
-      const waiter = {
-        revision,
-        resolve: (generation: Generation<ResourceCache>) => {
-          settle();
-          resolve(generation);
-        },
-      };
-      const abandon = (): void => {
-        settle();
-        reject(new StorageError({ kind: 'abandoned' }));
-      };
-      const timer = setTimeout(() => {
-        settle();
-        const current = this.#generation?.applied ?? NO_REVISION;
-        reject(new StorageError({ kind: 'future', requested: revision, current }));
-      }, timeoutMs);
-      this.#waiters.add(waiter);
-      this.#options.feed.hurry();
-      signal?.addEventListener('abort', abandon, { once: true });
-      if (signal?.aborted === true) abandon();
-    });
-  }
-
-  #wakeWaiters(generation: Generation<ResourceCache>): void {
-    for (const waiter of this.#waiters) if (waiter.revision <= generation.applied) waiter.resolve(generation);
+    const reached = this.#waiters.wait({ revision, timeoutMs, caller, applied: () => this.applied });
+    this.#options.feed.hurry();
+    return reached;
   }
 
   async #listExact(query: ListQuery, revision: Revision): Promise<ListPage> {

@@ -1,11 +1,11 @@
 import { CborWriter, toCbor } from '../../codec/cbor/write-cbor.ts';
 import { type Body, sumBytes } from '../../codec/chunks.ts';
 import type { Form, FormOptions, Frames, ListHead, Stored } from './form.ts';
-import { framesOf, type Values } from './values.ts';
+import { converted, framesOf, LARGE_BYTES, type Values } from './values.ts';
 
 const PIECE_BYTES = 64 * 1024;
-/** Larger objects are converted in steps, and larger lists are made while they are sent. */
-const LARGE_BYTES = 128 * 1024;
+/** Yields the event loop. */
+const PAUSE = Buffer.alloc(0);
 
 /** Writes CBOR, one item after the other. */
 export class CborForm implements Form {
@@ -54,11 +54,7 @@ export class CborForm implements Form {
     yield writer.taken();
   }
 
-  /** An empty piece yields the event loop. */
   *#large(stored: Stored, as: 'object' | 'item', writer: CborWriter): Iterable<Buffer> {
-    const making = this.#values.inSteps(stored, as);
-    let made = making.next();
-    for (; made.done !== true; made = making.next()) yield Buffer.alloc(0);
-    writer.value(made.value);
+    writer.value(yield* converted(this.#values, stored, as, PAUSE));
   }
 }

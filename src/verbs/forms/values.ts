@@ -42,6 +42,22 @@ export interface Values {
   bookmark(revision: Revision, end: ListEnd | undefined): JsonObject;
 }
 
+/** Larger objects are converted in steps, and larger lists are made while they are sent. */
+export const LARGE_BYTES = 128 * 1024;
+
+/** Converts an object as {@link Values.inSteps}, and yields `pause` where the event loop must have a turn. */
+export function* converted<Pause>(
+  values: Values,
+  stored: Stored,
+  as: 'object' | 'item',
+  pause: Pause,
+): Generator<Pause, JsonObject> {
+  const steps = values.inSteps(stored, as);
+  let step = steps.next();
+  for (; step.done !== true; step = steps.next()) yield pause;
+  return step.value;
+}
+
 /** Frames of values. `toBytes` writes the empty list that ends the state of a streaming list. */
 export const framesOf = (values: Values, representation: Representation, toBytes: ListEnd): Frames => ({
   id: `${representation.format} ${values.id}`,

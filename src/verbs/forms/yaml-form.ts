@@ -2,12 +2,10 @@ import type { JsonObject } from '../../api/object-meta.ts';
 import { type Body, sumBytes } from '../../codec/chunks.ts';
 import { toYaml, toYamlItem, yamlItemParts, yamlParts } from '../../codec/yaml/emitter.ts';
 import type { Form, FormOptions, Frames, ListHead, Stored } from './form.ts';
-import { framesOf, type Values } from './values.ts';
+import { converted, framesOf, LARGE_BYTES, type Values } from './values.ts';
 
 /** Characters per chunk. */
 const PIECE_CHARACTERS = 64 * 1024;
-/** Larger objects are written in parts. */
-const LARGE_BYTES = 128 * 1024;
 
 /** Writes YAML, one item after the other. */
 export class YamlForm implements Form {
@@ -47,10 +45,8 @@ export class YamlForm implements Form {
   }
 
   *#largeParts(stored: Stored, as: 'object' | 'item'): Iterable<string> {
-    const making = this.#values.inSteps(stored, as);
-    let made = making.next();
-    for (; made.done !== true; made = making.next()) yield '';
-    yield* as === 'object' ? yamlParts(made.value) : yamlItemParts(made.value);
+    const value = yield* converted(this.#values, stored, as, '');
+    yield* as === 'object' ? yamlParts(value) : yamlItemParts(value);
   }
 }
 

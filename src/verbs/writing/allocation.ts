@@ -11,7 +11,7 @@ import {
 import type { ResourceDefinition } from '../../registry/resource-definition.ts';
 import type { ValuePool } from '../../registry/value-pool.ts';
 import type { Allocations } from '../../storage/allocations.ts';
-import { StorageError } from '../../storage/errors.ts';
+import { failureOf } from '../../storage/errors.ts';
 import type { Hold, WriteVerb } from '../../storage/revision-log.ts';
 
 /** Each attempt but the first two knows all values that are held: so many collisions mean that others write much faster. */
@@ -72,9 +72,7 @@ export async function allocateAndFinish<Result>(
 
 const CONTESTED = 'other writes were faster each time a value was chosen, please try again later';
 
-function takenValue(error: unknown): AssignedValue | undefined {
-  return error instanceof StorageError && error.failure.kind === 'taken' ? error.failure.value : undefined;
-}
+const takenValue = (error: unknown): AssignedValue | undefined => failureOf(error, 'taken')?.value;
 
 /** The allocations that a write changes; undefined when it changes none. */
 export function allocatedBy(

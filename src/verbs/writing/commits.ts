@@ -6,7 +6,7 @@ import { equalExcept } from '../../object/equality.ts';
 import { sameOwners } from '../../object/managed-fields/owners.ts';
 import { storeOf } from '../../registry/custom.ts';
 import { timeWait } from '../../request/waits.ts';
-import { StorageError, type UnreadableObject } from '../../storage/errors.ts';
+import { failureOf, StorageError, type UnreadableObject } from '../../storage/errors.ts';
 import type { ObjectKey } from '../../storage/key.ts';
 import type { Revision } from '../../storage/revision.ts';
 import type { WriteVerb } from '../../storage/revision-log.ts';
@@ -162,7 +162,8 @@ async function findUnreadable(store: Store, key: ObjectKey): Promise<UnreadableO
     await store.get(key, { kind: 'latest' });
     return undefined;
   } catch (error) {
-    if (error instanceof StorageError && error.failure.kind === 'unreadable') return error.failure.objects[0];
-    throw error;
+    const failure = failureOf(error, 'unreadable');
+    if (failure === undefined) throw error;
+    return failure.objects[0];
   }
 }

@@ -3,8 +3,8 @@ import { conflict, type FieldError, invalid } from '../../api/status.ts';
 import { notSupported } from '../../object/field-errors.ts';
 import { numberOf } from '../../object/json-values.ts';
 import { nextGeneration } from '../../object/metadata.ts';
+import { toTimestamp } from '../../object/timestamps.ts';
 import type { ResourceDefinition } from '../../registry/resource-definition.ts';
-import { toTimestamp } from './object-metadata.ts';
 
 /**
  * Deletion in two phases, as a pure decision from an object and the caller's options: remove it now, keep it with a

@@ -11,11 +11,11 @@ import {
   type Writing,
   withoutOwners,
 } from '../../object/managed-fields/track.ts';
+import { toTimestamp } from '../../object/timestamps.ts';
 import { messageOf } from '../../registry/custom.ts';
 import type { Registry, ServedResource } from '../../registry/registry.ts';
 import type { ResourceDefinition, ServedVersion } from '../../registry/resource-definition.ts';
 import type { Steps } from '../../util/turns.ts';
-import { toTimestamp } from './object-metadata.ts';
 import type { WriteCall } from './write-call.ts';
 
 /** Tracks the ownership of fields in each write: versions, resets, names. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ApiObject, ObjectMeta, OwnerReference } from '../../api/object-meta.ts';
 import { badRequest } from '../../api/status.ts';
 import { generateName } from '../../object/metadata.ts';
+import { toTimestamp } from '../../object/timestamps.ts';
 import type { ResourceDefinition } from '../../registry/resource-definition.ts';
 
 /** Metadata rules of every write of any resource (Kubernetes: registry/rest, BeforeCreate and BeforeUpdate). */
@@ -10,15 +11,6 @@ import type { ResourceDefinition } from '../../registry/resource-definition.ts';
 export function giveName(meta: ObjectMeta): void {
   const { name = '', generateName: prefix = '' } = meta;
   if (name === '' && prefix !== '') meta.name = generateName(prefix);
-}
-
-let lastSecond = { second: 0, text: '1970-01-01T00:00:00Z' };
-
-/** RFC 3339 in whole seconds, as metav1.Time. Cached: many writes fall into one second, and each calls this twice. */
-export function toTimestamp(date: Date): string {
-  const second = Math.floor(date.getTime() / 1000);
-  if (second !== lastSecond.second) lastSecond = { second, text: `${date.toISOString().slice(0, 19)}Z` };
-  return lastSecond.text;
 }
 
 /**

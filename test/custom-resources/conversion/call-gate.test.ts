@@ -107,5 +107,5 @@ test('a refused call says whether it may soon be tried again', async () => {
   void gate.run(never);
   void gate.run(never);
   const error = await gate.run(never).catch((reason: unknown) => reason);
-  expect(error instanceof CallRefused && error.isBusy).toBe(true);
+  expect(error instanceof CallRefused && error.webhook).toBe('busy');
 });

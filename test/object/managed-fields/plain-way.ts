@@ -43,7 +43,7 @@ import {
 /** A write in one version, of an object that does not state its owners. */
 export function plainTrack(object: ApiObject, old: ApiObject | undefined, writing: Writing): void {
   const known = old?.metadata.managedFields;
-  const owners = parseOwners(known, false) ?? [];
+  const owners = parseOwners(known, 'stored') ?? [];
   delete object.metadata.managedFields;
   if (owners.length === 0 && old !== undefined) return;
   const { shape } = writing.version;

@@ -119,7 +119,7 @@ const podOfTemplateMade: Rule = async (effect, past) => {
   );
 };
 
-/** Of templates that follow each other quickly, accepts the pod's: it was written before its ControllerRevision. */
+/** Accepts the template of the pod where several follow each other quickly: it was written before its ControllerRevision. */
 async function isForHash(
   effect: PastWrite,
   maker: OwnerReference,

@@ -1,5 +1,6 @@
 import type { PersistentVolume, PersistentVolumeClaim } from '../../../api/types/core/v1.ts';
 import { FieldPath } from '../../../object/field-path.ts';
+import { toTimestamp } from '../../../object/timestamps.ts';
 import { age } from '../../cells.ts';
 import { column, define, nameColumn, type Table } from '../../define.ts';
 import { addNodeTermWarnings } from '../../pod/placement-warnings.ts';
@@ -81,7 +82,7 @@ function keepPhaseTime(volume: PersistentVolume, { status: old = {} }: Persisten
   if (status.phase === old.phase) {
     if (given === undefined && known !== undefined) status.lastPhaseTransitionTime = known;
   } else if (given === undefined || given === known) {
-    status.lastPhaseTransitionTime = `${new Date().toISOString().slice(0, 19)}Z`;
+    status.lastPhaseTransitionTime = toTimestamp(new Date());
   }
   volume.status = status;
 }

@@ -72,11 +72,13 @@ function hasSameContainers(at: FieldPath, spec: PodSpec, before: PodSpec): boole
   for (const list of LISTS) {
     const path = at.field(list);
     const [now, old] = [spec[list] ?? [], before[list] ?? []];
-    if (now.length !== old.length) path.forbidden(`${list} may not be added or removed on resize`);
-    else
-      for (const [item, { name }, index] of path.each(now))
-        if (name !== old[index]?.name)
-          item.field('name').forbidden(`${list} may not be renamed or reordered on resize`);
+    if (now.length !== old.length) {
+      path.forbidden(`${list} may not be added or removed on resize`);
+      continue;
+    }
+    for (const [item, { name }, index] of path.each(now))
+      if (name !== old[index]?.name)
+        item.field('name').forbidden(`${list} may not be renamed or reordered on resize`);
   }
   return at.found === found;
 }

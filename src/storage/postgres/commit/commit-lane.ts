@@ -41,7 +41,7 @@ export interface Progress {
   readonly closing: AbortSignal;
   /** Why the last attempt failed; undefined when it worked. */
   trouble: Unavailable | undefined;
-  /** Of writes, for the log. */
+  /** Reports in the log whether writes succeed. */
   readonly condition: Condition;
   /** The last attempt did not get the ordering lock in time. */
   isLocked: boolean;
@@ -92,11 +92,11 @@ export class CommitLane {
       let sentAfter: Revision | undefined;
       try {
         const { commits } = await this.#connect();
-        open = inTime(stillOpen(open, this.#progress), this.#progress);
+        open = answerable(stillOpen(open, this.#progress), this.#progress);
         if (open.length === 0) return;
         sentAfter = this.#progress.seen;
         const witness = { seen: this.#options.history?.seen, now: new Date(this.#now()) };
-        noteSent(open, true);
+        markSent(open);
         const outcomes = await commits.commit(open, witness, leftMs(open));
         this.#assertUnfenced();
         this.#settle(open, outcomes);
@@ -119,7 +119,7 @@ export class CommitLane {
     const unavailable = unavailableBy(error);
     const isUncertain = isConnectionFailure(error) || error instanceof UncertainCommit;
     const isLost = sentAfter !== undefined && isUncertain && !isReadOnly(error) && !wasNotSent(error);
-    if (!isLost) noteSent(batch, false);
+    if (!isLost) markUnsent(batch);
     if (isLockTimeout(error)) {
       // Nothing was done, and the connection is in order.
       this.#progress.isLocked = true;
@@ -143,7 +143,7 @@ export class CommitLane {
 
   /** Prepares another try in a new session, which knows the present schema: a migration may have come in between. */
   async #anew(batch: readonly PendingWrite[], error: unknown): Promise<readonly PendingWrite[]> {
-    noteSent(batch, false);
+    markUnsent(batch);
     await this.close();
     await this.#failed(error);
     return stillOpen(batch, this.#progress, unavailableBy(error));
@@ -211,7 +211,7 @@ export class CommitLane {
           if (revision !== undefined) this.#accept(pending, revision);
         }
         const missing = open.filter(({ id }) => !found.has(id));
-        noteSent(missing, false);
+        markUnsent(missing);
         return missing;
       } catch (error) {
         await this.close();
@@ -309,8 +309,13 @@ function refusal(
   return new StorageError({ kind: expected === undefined ? 'exists' : 'conflict', key, current });
 }
 
-function noteSent(writes: readonly PendingWrite[], isSent: boolean): void {
-  for (const pending of writes) pending.isSent = isSent;
+function markSent(writes: readonly PendingWrite[]): void {
+  for (const pending of writes) pending.isSent = true;
+}
+
+/** Marks writes that PostgreSQL has certainly not made and will not make. */
+function markUnsent(writes: readonly PendingWrite[]): void {
+  for (const pending of writes) pending.isSent = false;
 }
 
 /** Returns writes whose callers wait. Rejects the others and, after an error, all when closing. */
@@ -330,7 +335,10 @@ export function stillOpen(
  * Returns the writes that can be answered before their deadlines, as far as can be foreseen. Rejects the others while it is certain
  * that they were not made; after a later attempt it might not be.
  */
-function inTime(writes: readonly PendingWrite[], { isLocked, trouble }: Progress): readonly PendingWrite[] {
+function answerable(
+  writes: readonly PendingWrite[],
+  { isLocked, trouble }: Progress,
+): readonly PendingWrite[] {
   const untilMs = Date.now() + (isLocked ? LOCK_WAIT_MS : MIN_ANSWER_MS);
   const late = writes.filter(({ deadlineMs }) => deadlineMs < untilMs);
   const busy = (reason: string): Unavailable => ({ kind: 'unavailable', reason, because: 'time' });

@@ -1,4 +1,4 @@
-import { pause } from '../../../util/pause.ts';
+import { repeat } from '../../../util/pause.ts';
 import type { Condition } from '../connection/condition.ts';
 import type { DatabaseSource } from '../connection/connection.ts';
 import { describeTrouble } from '../connection/trouble.ts';
@@ -22,15 +22,13 @@ export class Expirer {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        while (!signal.aborted && (await this.expire()) === BATCH_OBJECTS);
-        this.#condition.worked();
-      } catch (error) {
-        this.#condition.failed(describeTrouble(error));
-      }
-      await pause(INTERVAL_MS, signal);
-    }
+    const onError = (error: unknown): void => this.#condition.failed(describeTrouble(error));
+    await repeat(() => this.#expireAll(signal), signal, { everyMs: INTERVAL_MS, onError });
+  }
+
+  async #expireAll(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && (await this.expire()) === BATCH_OBJECTS);
+    this.#condition.worked();
   }
 
   /** Ends one batch. Returns how many objects. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type pg from 'pg';
+import pg from 'pg';
 import type { Migration } from '../migration/migration.ts';
 
 /**
@@ -72,11 +72,9 @@ export async function ensureSchema(client: pg.ClientBase, schema: ClusterSchema 
   if (rows.length > 0) return;
   const comment = `pg-apiserver: the cluster of --kvstore-prefix=${schema.prefix}`;
   await client.query(
-    `CREATE SCHEMA IF NOT EXISTS ${schema.name}; COMMENT ON SCHEMA ${schema.name} IS ${quoteText(comment)}`,
+    `CREATE SCHEMA IF NOT EXISTS ${schema.name}; COMMENT ON SCHEMA ${schema.name} IS ${pg.escapeLiteral(comment)}`,
   );
 }
-
-const quoteText = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 /**
  * Checks a session behind a pooler, which is not ours to change.

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { Slots } from '../../../util/concurrency.ts';
+import { getOrAdd } from '../../../util/get-or-add.ts';
 import { type Backoff, pause, pauseAfter } from '../../../util/pause.ts';
 import { StorageError } from '../../errors.ts';
 import type { Condition } from './condition.ts';
@@ -155,15 +156,16 @@ class HostPools {
   }
 
   database(purpose: Purpose): Database {
-    let pool = this.#pools.get(purpose);
-    if (pool === undefined) {
-      pool = new BoundedPool(
-        this.#shape(purpose),
-        (shape) => createPool(this.#options, this.found, shape),
-        this.#heard,
-      );
-      this.#pools.set(purpose, pool);
-    }
+    const pool = getOrAdd(
+      this.#pools,
+      purpose,
+      () =>
+        new BoundedPool(
+          this.#shape(purpose),
+          (shape) => createPool(this.#options, this.found, shape),
+          this.#heard,
+        ),
+    );
     return { pool, prepares: this.found.prepares };
   }
 

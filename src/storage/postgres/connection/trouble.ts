@@ -1,6 +1,6 @@
 import { StatusError } from '../../../api/status.ts';
 import { errorText } from '../../../util/error-text.ts';
-import { StorageError } from '../../errors.ts';
+import { failureOf, StorageError } from '../../errors.ts';
 import { isConnectionFailure } from './statements.ts';
 
 /** What is wrong with a database: whether waiting helps, or what a person must change. */
@@ -36,14 +36,15 @@ function isMisconfigured(error: Error): boolean {
 
 /** One line. */
 export function describeTrouble(error: unknown): string {
-  if (error instanceof StorageError && error.failure.kind === 'unavailable') return error.failure.reason;
+  const unavailable = failureOf(error, 'unavailable');
+  if (unavailable !== undefined) return unavailable.reason;
   if (error instanceof AggregateError) return [...new Set(error.errors.map(describeTrouble))].join('; ');
   return errorText(error);
 }
 
 /** Returns one line for the log of an error that passes by itself; undefined for others. */
 export function tellExpected(error: unknown): string | undefined {
-  if (error instanceof StorageError && error.failure.kind === 'compacted')
+  if (failureOf(error, 'compacted') !== undefined)
     return 'the history it was following is gone, and it begins anew';
   return isPassing(error) ? describeTrouble(error) : undefined;
 }

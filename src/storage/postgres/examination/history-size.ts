@@ -141,7 +141,7 @@ const TOTAL = `
     (SELECT extract(epoch FROM clock_timestamp() - r.committed_at) FROM revisions r ORDER BY r.revision LIMIT 1) AS age_s
   FROM log_partitions() p`;
 
-/** Of a row, what it has besides the object takes about as much as its entries in the indexes. */
+/** The other columns of a row take about as much room as its entries in the indexes. */
 const sharesOf = (percent: number): string => `
   WITH counted AS (
     SELECT r.resource || CASE WHEN r.api_group = '' THEN '' ELSE '.' || r.api_group END AS resource,

@@ -72,7 +72,7 @@ const SERVICES: Readonly<Record<string, ManagedService>> = {
   },
 };
 
-/** Of a PostgreSQL that its owner runs. */
+/** The advice for a PostgreSQL that its owner runs. */
 const OWN: ManagedService = {
   name: '',
   logicalReplication:

@@ -188,9 +188,31 @@ export class PostgresFeed implements ChangeFeed {
   }
 
   /** Streams until it breaks, or an epoch begins after what was applied: then only the table says how to go on. */
-  async #streamFrom({ source, position, slot, onStream }: Attempt, ending: Ending): Promise<void> {
+  async #streamFrom(attempt: Attempt, ending: Ending): Promise<void> {
+    const { source, position } = attempt;
     const renewed = new AbortController();
-    const visible = new VisibleChanges({
+    const visible = this.#visibleChanges(attempt);
+    const beginAnew = (): void => {
+      visible.end();
+      renewed.abort();
+    };
+    const forget = this.#history.onEpoch((epoch) => {
+      if (position.applied < epoch) beginAnew();
+    });
+    const forgetSource = source.onReplaced?.(beginAnew);
+    try {
+      const loops = await this.#loopsOf(attempt, visible, ending);
+      await runTogether(loops, AbortSignal.any([ending.signal, renewed.signal]));
+    } finally {
+      forget();
+      forgetSource?.();
+      this.#state = { ...this.#state, source: undefined };
+    }
+    if (renewed.signal.aborted) await this.#catchUp(position, ending);
+  }
+
+  #visibleChanges({ source, position }: Attempt): VisibleChanges {
+    return new VisibleChanges({
       reader: this.#reader,
       history: this.#history,
       holdsAlways: source.isStandby,
@@ -199,58 +221,48 @@ export class PostgresFeed implements ChangeFeed {
         this.#state = { ...this.#state, ...state };
       },
     });
-    const begin = (): void => {
-      visible.end();
-      renewed.abort();
+  }
+
+  /** What runs while changes are streamed; the end of one loop is that of all. */
+  async #loopsOf(attempt: Attempt, visible: VisibleChanges, ending: Ending): Promise<readonly Loop[]> {
+    const { source, position, slot } = attempt;
+    const config = await source.clientConfig();
+    const handlers = {
+      ...{ schema: this.#schema, check: source.check },
+      onSlot: () => this.#beginStream(attempt, visible, ending),
+      onChanges: (changes: readonly LoggedChange[]) => visible.take(changes),
     };
-    const forget = this.#history.onEpoch((epoch) => {
-      if (position.applied < epoch) begin();
-    });
-    const forgetSource = source.onReplaced?.(begin);
-    const onSlot = async (): Promise<void> => {
-      visible.learn(await this.#reader.findVisible());
-      await this.#reader.awaitCommits();
-      slot.abort();
-      await this.#catchUp(position, ending);
-      this.#state = {
-        ...this.#state,
-        mode: 'streaming',
-        source: source.name,
-        reason: undefined,
-        remedy: undefined,
-      };
-      this.#condition.worked();
-      onStream();
+    const bridge = {
+      ...{ reader: this.#reader, history: this.#history, position, source },
+      streams: () => this.#state.source !== undefined,
+      onShown: (waits: boolean) => visible.learn(waits),
     };
-    try {
-      const config = await source.clientConfig();
-      const handlers = {
-        ...{ schema: this.#schema, check: source.check, onSlot },
-        onChanges: (changes: readonly LoggedChange[]) => visible.take(changes),
-      };
-      const snapshots = new StandbySnapshots(this.#reader, slot.signal);
-      const loops = [
-        (either: AbortSignal) => visible.run(either),
-        (either: AbortSignal) => streamChanges(config, handlers, either),
-        (either: AbortSignal) =>
-          bridgeLags(
-            {
-              ...{ reader: this.#reader, history: this.#history, position, source },
-              streams: () => this.#state.source !== undefined,
-              catchUp: () => this.#catchUp(position, { ...ending, signal: either }),
-              onShown: (waits) => visible.learn(waits),
-            },
-            either,
-          ),
-        ...(source.isStandby ? [(either: AbortSignal) => snapshots.run(either)] : []),
-      ];
-      await runTogether(loops, AbortSignal.any([ending.signal, renewed.signal]));
-    } finally {
-      forget();
-      forgetSource?.();
-      this.#state = { ...this.#state, source: undefined };
-    }
-    if (renewed.signal.aborted) await this.#catchUp(position, ending);
+    const snapshots = new StandbySnapshots(this.#reader, slot.signal);
+    return [
+      (either) => visible.run(either),
+      (either) => streamChanges(config, handlers, either),
+      (either) => {
+        const catchUp = (): Promise<void> => this.#catchUp(position, { ...ending, signal: either });
+        return bridgeLags({ ...bridge, catchUp }, either);
+      },
+      ...(source.isStandby ? [(either: AbortSignal) => snapshots.run(either)] : []),
+    ];
+  }
+
+  /** Reads the table up to the slot, from which on changes are streamed. */
+  async #beginStream(
+    { source, position, slot, onStream }: Attempt,
+    visible: VisibleChanges,
+    ending: Ending,
+  ): Promise<void> {
+    visible.learn(await this.#reader.findVisible());
+    await this.#reader.awaitCommits();
+    slot.abort();
+    await this.#catchUp(position, ending);
+    const streaming = { mode: 'streaming', reason: undefined, remedy: undefined } as const;
+    this.#state = { ...this.#state, ...streaming, source: source.name };
+    this.#condition.worked();
+    onStream();
   }
 
   #poll(position: TailPosition, ending: Ending): Promise<void> {
@@ -280,6 +292,8 @@ export class PostgresFeed implements ChangeFeed {
     this.#logsPolling = !(error instanceof ReplicationDenied);
   }
 }
+
+type Loop = (signal: AbortSignal) => Promise<void>;
 
 interface Ending {
   readonly signal: AbortSignal;

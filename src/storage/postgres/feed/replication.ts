@@ -4,8 +4,8 @@ import pg from 'pg';
 import { LogicalReplicationService, PgoutputPlugin } from 'pg-logical-replication';
 import { toRevision } from '../../revision.ts';
 import { type ClusterSchema, PUBLICATION, searchPath } from '../connection/cluster-schema.ts';
-import { TCP_SETTINGS } from '../connection/connection.ts';
 import type { Queryable } from '../connection/prepared.ts';
+import { TCP_SETTINGS } from '../connection/session-bounds.ts';
 import { type LoggedChange, NO_JSON, toVerb } from '../read/rows.ts';
 
 /**

@@ -1,3 +1,4 @@
+import { inTime } from '../../../util/in-time.ts';
 import { pause } from '../../../util/pause.ts';
 import { type Connection, type ConnectionOptions, connectToLook } from '../connection/connection.ts';
 import { type HostSight, Hosts, lookAt } from '../connection/hosts.ts';
@@ -53,12 +54,8 @@ export class HostWatch {
   }
 
   async #lookInTime(url: string): Promise<HostSight | undefined> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<undefined>((resolve) => {
-      timer = setTimeout(() => resolve(undefined), LOOK_MS);
-    });
-    const sight = await Promise.race([this.#look(url).catch(() => undefined), late]);
-    clearTimeout(timer);
+    const looked = this.#look(url).catch(() => undefined);
+    const sight = await inTime(looked, LOOK_MS, () => undefined);
     if (sight === undefined) {
       const connection = this.#connections.get(url);
       this.#connections.delete(url);

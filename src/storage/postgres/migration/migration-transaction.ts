@@ -1,6 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import { errorText } from '../../../util/error-text.ts';
+import { pause } from '../../../util/pause.ts';
 import { describeBackends } from '../connection/describe-backends.ts';
 
 /** Half an hour: as long as a backup may read what is to change. */

@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import type pg from 'pg';
+import pg from 'pg';
+import { pause } from '../../../util/pause.ts';
 import { isDenied } from '../connection/statements.ts';
 import type { Migration } from './migration.ts';
 import { isInTheWay, LOCK_TIMEOUT } from './migration-transaction.ts';
@@ -55,7 +55,7 @@ export async function makeRoles(
   await migrate();
   await client.query('BEGIN');
   try {
-    await client.query(`SET LOCAL ROLE ${quote(names.migrator)}`);
+    await client.query(`SET LOCAL ROLE ${pg.escapeIdentifier(names.migrator)}`);
     const { rows } = await client.query<Record<string, string>>(
       'SELECT grant_server($1) AS server, grant_reader($2) AS reader',
       [names.server, names.reader],
@@ -67,8 +67,6 @@ export async function makeRoles(
     throw error;
   }
 }
-
-const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 async function readActor(client: pg.ClientBase): Promise<Actor> {
   const { rows } = await client.query<Record<string, string | null>>(`
@@ -100,21 +98,23 @@ async function ensureRoles(
       continue;
     }
     if (!actor.mayMakeRoles) throw mayNotMakeRoles(actor, `the role ${name} is to be made`);
-    await client.query(`CREATE ROLE ${quote(name)} LOGIN`);
+    await client.query(`CREATE ROLE ${pg.escapeIdentifier(name)} LOGIN`);
     say(`made the role ${name}, without a password: \\password ${name} in psql sets one`);
   }
   const { rows } = await client.query<{ member: string }>(MEMBER, [names.migrator]);
   if (rows[0]?.member === 't') return;
   // Only a member may give the role what it owns, and act for it.
-  await client.query(`GRANT ${quote(names.migrator)} TO CURRENT_USER`).catch((error: unknown) => {
-    throw isDenied(error) ? mayNotMakeRoles(actor, `it is no member of ${names.migrator}`) : error;
-  });
+  await client
+    .query(`GRANT ${pg.escapeIdentifier(names.migrator)} TO CURRENT_USER`)
+    .catch((error: unknown) => {
+      throw isDenied(error) ? mayNotMakeRoles(actor, `it is no member of ${names.migrator}`) : error;
+    });
   say(`${actor.user} is a member of ${names.migrator} now`);
 }
 
 /** An open transaction that has read the log keeps its partitions from being dropped, until the disk is full. */
 async function boundReader(client: pg.ClientBase, reader: string, say: RoleOptions['say']): Promise<void> {
-  const statement = `ALTER ROLE ${quote(reader)} SET idle_in_transaction_session_timeout = '10min'`;
+  const statement = `ALTER ROLE ${pg.escapeIdentifier(reader)} SET idle_in_transaction_session_timeout = '10min'`;
   try {
     await client.query(statement);
   } catch (error) {
@@ -134,7 +134,7 @@ const MEMBER = `
 const mayNotMakeRoles = ({ user }: Actor, why: string): Error =>
   new Error(
     `--roles: the user ${JSON.stringify(user)} needs CREATEROLE, because ${why}: ` +
-      `ALTER ROLE ${quote(user)} CREATEROLE, run it as a user who has that, or make the roles by hand (migrations/README.md)`,
+      `ALTER ROLE ${pg.escapeIdentifier(user)} CREATEROLE, run it as a user who has that, or make the roles by hand (migrations/README.md)`,
   );
 
 /** Lets the server replicate. Some makers of roles may not give that, and Amazon has a role for it. */
@@ -143,8 +143,8 @@ async function letReplicate(client: pg.ClientBase, server: string, say: RoleOpti
   if (rows[0]?.may === 't') return;
   const statement =
     rows[0]?.amazon === 't'
-      ? `GRANT rds_replication TO ${quote(server)}`
-      : `ALTER ROLE ${quote(server)} REPLICATION`;
+      ? `GRANT rds_replication TO ${pg.escapeIdentifier(server)}`
+      : `ALTER ROLE ${pg.escapeIdentifier(server)} REPLICATION`;
   try {
     await client.query(statement);
   } catch (error) {
@@ -162,7 +162,7 @@ async function sayWhetherItPolls(
   const { rows } = await client.query<{ may: string }>(REPLICATES, [server]);
   const may = rows[0]?.may === 't';
   const reads = 'it could read all databases of this PostgreSQL';
-  const role = quote(server);
+  const role = pg.escapeIdentifier(server);
   say(
     may
       ? `${server} may replicate, by which ${reads}: ALTER ROLE ${role} NOREPLICATION, where other clusters are not its own`
@@ -178,7 +178,7 @@ async function hideLoggedValues(
 ): Promise<void> {
   const { rows } = await client.query<{ hides: string }>(HIDES_VALUES, [server]);
   if (rows[0]?.hides === 't') return;
-  const statement = `ALTER ROLE ${quote(server)} SET log_parameter_max_length = 0`;
+  const statement = `ALTER ROLE ${pg.escapeIdentifier(server)} SET log_parameter_max_length = 0`;
   try {
     await client.query(statement);
     say(statement);

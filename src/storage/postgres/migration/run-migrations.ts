@@ -1,8 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
+import { pause } from '../../../util/pause.ts';
 import { type ClusterSchema, ensureSchema } from '../connection/cluster-schema.ts';
-import { hasSessionOfItsOwn, withoutTimeouts } from '../connection/connection.ts';
 import { prepare as prepareStatement, tables } from '../connection/prepared.ts';
+import { hasSessionOfItsOwn, withoutTimeouts } from '../connection/session-bounds.ts';
 import { isDenied } from '../connection/statements.ts';
 import { findPublicationTrouble } from '../feed/publication.ts';
 import { besideOf, type Migration, type MigrationStep, notesOf, stepsOf } from './migration.ts';

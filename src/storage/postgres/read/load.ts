@@ -43,7 +43,7 @@ const copyText = (which: string): string => `
 
 export interface LoadConnection extends Connection {
   readonly socket: CopySocket;
-  /** Of the options. */
+  /** As in {@link ConnectionOptions}. */
   readonly sharesLoads: boolean;
 }
 

@@ -1,5 +1,5 @@
 import { type GroupResource, toQualifiedResource } from '../../../api/names.ts';
-import { StorageError } from '../../errors.ts';
+import { failureOf, StorageError } from '../../errors.ts';
 import { type ObjectKey, parsePosition, type Scope } from '../../key.ts';
 import type { ResourceSet } from '../../resource-set.ts';
 import { NO_REVISION, type Revision, toRevision } from '../../revision.ts';
@@ -181,7 +181,7 @@ export class PostgresReader implements RevisionReader {
       await this.currentRevision();
     } catch (error) {
       // What the primary shows can still be loaded from there.
-      if (error instanceof StorageError && error.failure.kind === 'unavailable') return false;
+      if (failureOf(error, 'unavailable') !== undefined) return false;
       throw error;
     }
     return this.#history.epoch === epoch;

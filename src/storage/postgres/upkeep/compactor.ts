@@ -1,12 +1,8 @@
-import { pause } from '../../../util/pause.ts';
+import { pause, repeat } from '../../../util/pause.ts';
 import { StorageError } from '../../errors.ts';
 import { type ClusterSchema, inSchema } from '../connection/cluster-schema.ts';
-import {
-  type Connection,
-  type Database,
-  type DatabaseSource,
-  withoutTimeouts,
-} from '../connection/connection.ts';
+import type { Connection, Database, DatabaseSource } from '../connection/connection.ts';
+import { withoutTimeouts } from '../connection/session-bounds.ts';
 import { isConnectionFailure, isLockTimeout, isNotYetThere } from '../connection/statements.ts';
 import { readMigrations } from '../migration/migration.ts';
 import { findLeftMigrations, mayMigrate } from '../migration/right-to-migrate.ts';
@@ -104,15 +100,14 @@ export class Compactor {
     const { intervalMs } = this.#options;
     if (intervalMs === 0) return;
     let compactedAtMs = Date.now();
-    const pauseMs = Math.min(intervalMs, AHEAD_MS);
-    const compacting = this.#repeat({ pauseMs, failedMs: pauseMs }, signal, async () => {
+    const compactions = { everyMs: Math.min(intervalMs, AHEAD_MS) };
+    const compacting = this.#repeat(compactions, signal, async () => {
       const isDue = Date.now() - compactedAtMs >= intervalMs;
       if (isDue) compactedAtMs = Date.now();
       await (isDue ? this.compact(signal) : this.makeAhead());
     });
-    const fills = { pauseMs: FILL_MS, failedMs: FILL_MS };
-    const filling = this.#repeat(fills, signal, () => this.#fill(signal));
-    const indexes = { pauseMs: CLOSED_MS, failedMs: INDEX_FAILED_MS };
+    const filling = this.#repeat({ everyMs: FILL_MS }, signal, () => this.#fill(signal));
+    const indexes = { everyMs: CLOSED_MS, retryMs: INDEX_FAILED_MS };
     const indexing = this.#repeat(indexes, signal, async () => {
       await this.indexRequests(signal);
       await this.thin(signal);
@@ -124,24 +119,18 @@ export class Compactor {
     return fillObjects((text) => this.#call('fill', text), signal);
   }
 
+  /** Begins after a pause. A lost connection and a lock that others hold are no failures: the next round comes as usual. */
   async #repeat(
-    { pauseMs, failedMs }: { readonly pauseMs: number; readonly failedMs: number },
+    rhythm: { readonly everyMs: number; readonly retryMs?: number },
     signal: AbortSignal,
     work: () => Promise<unknown>,
   ): Promise<void> {
-    let nextMs = pauseMs;
-    for (;;) {
-      await pause(nextMs, signal);
-      if (signal.aborted) return;
-      nextMs = pauseMs;
-      try {
-        await work();
-      } catch (error) {
-        if (signal.aborted || isConnectionFailure(error) || isLockTimeout(error)) continue;
-        nextMs = failedMs;
-        this.#options.onError(error);
-      }
-    }
+    const { onError } = this.#options;
+    const letPass = (error: unknown): void => {
+      if (!signal.aborted && !isConnectionFailure(error) && !isLockTimeout(error)) throw error;
+    };
+    await pause(rhythm.everyMs, signal);
+    await repeat(() => work().catch(letPass), signal, { ...rhythm, onError });
   }
 
   /**

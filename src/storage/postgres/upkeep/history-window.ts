@@ -3,7 +3,7 @@ import type pg from 'pg';
 /** What a server or a person wants of the windows that all servers of a database obey. */
 export interface WindowWish {
   readonly windowMs: number;
-  /** Of resources with a window of their own, by `resource` or `resource.group`. */
+  /** The windows of resources that have one of their own, by `resource` or `resource.group`. */
   readonly shorter?: ReadonlyMap<string, number>;
   /** Without it, the wish is for a database that has no window yet. */
   readonly isGiven: boolean;

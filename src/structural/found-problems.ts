@@ -19,7 +19,7 @@ interface Problem {
  * Collects problems, with the messages of kube-openapi (validation/errors), and converts them to field errors as
  * apiextensions-apiserver does (validation.go). Reports each text once.
  */
-export class Found {
+export class FoundProblems {
   readonly #problems: Problem[] = [];
   /** The index of the problem of each text. */
   readonly #texts = new Map<string, number>();
@@ -84,7 +84,7 @@ export class Found {
   }
 
   /** Adds the problems of a part. */
-  merge(other: Found): void {
+  merge(other: FoundProblems): void {
     for (const [text, at] of other.#texts) {
       const problem = other.#problems[at];
       if (problem !== undefined) this.#add(text, problem.path, problem.toError);

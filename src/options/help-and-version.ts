@@ -1,7 +1,7 @@
 import { bool, UsageError, version } from './flag.ts';
 
 /** Flags that are answered without a server. */
-export const askingFlags = {
+export const helpAndVersion = {
   help: bool('help', { default: false, meaning: 'prints this text and quits; also -h' }),
   reportedVersion: version('version', {
     meaning: 'prints the version and quits; =raw prints all of it; =vX.Y.Z sets the version that is reported',
