@@ -2,26 +2,9 @@ import { Optional } from '@marcbachmann/cel-js';
 import { spend, spendOnSize } from './budget.ts';
 import { celContains, celEqual, isMap, joinLists, keyIn, sizeOfMap } from './cel-equality.ts';
 import { OWN_FUNCTIONS } from './libraries/own-functions.ts';
+import type { Evaluate, Handle, SyntaxNode } from './library-internals.ts';
 import { CelObject } from './objects.ts';
 import { evaluateMap } from './optional-entries.ts';
-
-type Evaluate = (evaluator: unknown, node: unknown, context: unknown) => unknown;
-type Handle = (left: unknown, right: unknown, node: unknown, evaluator: unknown) => unknown;
-
-/** The fields of the library's syntax nodes that are used here. */
-export interface SyntaxNode {
-  readonly op: string;
-  readonly args: unknown;
-  /** Offset of the node in characters. */
-  readonly pos?: number;
-  readonly meta: {
-    readonly alternate?: SyntaxNode;
-    readonly macro?: { readonly evaluate: Evaluate };
-    readonly evaluate: Evaluate;
-  };
-  evaluate: Evaluate;
-  handle?: Handle;
-}
 
 const isNode = (value: unknown): value is SyntaxNode =>
   typeof value === 'object' && value !== null && 'setMeta' in value && 'op' in value;

@@ -1,10 +1,27 @@
 import type { Environment } from '@marcbachmann/cel-js';
-import type { SyntaxNode } from './instrument.ts';
 
 /**
  * The parts of the library that it does not export: its types are registered one by one and for good, which does not do for
  * schemas that come and go with thousands of types. The version of the library is pinned for this.
  */
+
+export type Evaluate = (evaluator: unknown, node: unknown, context: unknown) => unknown;
+export type Handle = (left: unknown, right: unknown, node: unknown, evaluator: unknown) => unknown;
+
+/** The fields of the library's syntax nodes that are used here. */
+export interface SyntaxNode {
+  readonly op: string;
+  readonly args: unknown;
+  /** Offset of the node in characters. */
+  readonly pos?: number;
+  readonly meta: {
+    readonly alternate?: SyntaxNode;
+    readonly macro?: { readonly evaluate: Evaluate };
+    readonly evaluate: Evaluate;
+  };
+  evaluate: Evaluate;
+  handle?: Handle;
+}
 
 export interface LibraryType {
   readonly kind: string;

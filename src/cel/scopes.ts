@@ -1,5 +1,4 @@
-import type { SyntaxNode } from './instrument.ts';
-import type { LibraryType, LibraryVariable } from './library-internals.ts';
+import type { LibraryType, LibraryVariable, SyntaxNode } from './library-internals.ts';
 
 /**
  * Variables while an expression is checked and while it runs, as the library's nodes ask for them. The library's own check

@@ -1,7 +1,6 @@
 import type { Gates } from '../api/feature-gates.ts';
 import { isInt64 } from '../object/exact-json.ts';
 import { DEFAULT_MINOR } from '../version.ts';
-import type { ValueRules } from './value-rules.ts';
 
 /** Types and formats of numbers, which Kubernetes checks since 1.36 (kube-openapi, validation/validate, numberValidator). */
 
@@ -14,10 +13,16 @@ const MIN_INT32 = -(2n ** 31n);
 /** A larger number is nearer to 2^128 than to the largest float. */
 const BEYOND_FLOAT = 2 ** 128 - 2 ** 103;
 
+/** What a schema says of numbers: their type, and '' or their format. */
+interface NumberRules {
+  readonly numberType: 'integer' | 'number' | undefined;
+  readonly numberFormat: string;
+}
+
 /** Why a number does not fit its type and format; undefined: it fits. */
 export function misfitOfNumber(
   value: number | bigint,
-  { numberType: type, numberFormat: format }: ValueRules,
+  { numberType: type, numberFormat: format }: NumberRules,
   path: string,
 ): string | undefined {
   if (type === undefined || isOfNumberType(value, type, format)) return undefined;
@@ -25,7 +30,7 @@ export function misfitOfNumber(
   return `Checked value must be of type ${shown} in ${path}`;
 }
 
-export const fitsNumber = (value: number | bigint, { numberType, numberFormat }: ValueRules): boolean =>
+export const fitsNumber = (value: number | bigint, { numberType, numberFormat }: NumberRules): boolean =>
   numberType === undefined || isOfNumberType(value, numberType, numberFormat);
 
 function isOfNumberType(value: number | bigint, type: 'integer' | 'number', format: string): boolean {

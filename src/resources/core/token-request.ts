@@ -203,11 +203,15 @@ function isExtended(
   return tokens.extendsExpiration && pod !== undefined && seconds === INJECTED_SECONDS && own;
 }
 
-/** The claim jti: the number under which audit events know the token. */
+/** The claim jti: the number under which audit events know the token. Undefined: it is no JWT, or has no number. */
 function numberOf(signed: string): string | undefined {
-  const [, claims = ''] = signed.split('.');
-  const { jti } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as { jti?: string };
-  return jti;
+  const [, claims = ''] = signed.split('.', 2);
+  try {
+    const { jti } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as { jti?: string };
+    return jti;
+  } catch {
+    return undefined;
+  }
 }
 
 const ISSUED = 'authentication.kubernetes.io/issued-credential-id';

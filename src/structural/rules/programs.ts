@@ -1,6 +1,6 @@
 import type { ValidationRule } from '../../api/types/apiextensions/v1.ts';
 import { type DeclaredProgram, DeclaredTypes } from '../../cel/declared.ts';
-import type { SyntaxNode } from '../../cel/instrument.ts';
+import type { SyntaxNode } from '../../cel/library-internals.ts';
 import type { NewExpressions } from '../../cel/newer.ts';
 import { CelError } from '../../cel/program.ts';
 import type { DeclaredType } from './rule-types.ts';

@@ -1,4 +1,4 @@
-import type { SyntaxNode } from '../../cel/instrument.ts';
+import type { SyntaxNode } from '../../cel/library-internals.ts';
 
 /** Walks over checked expressions. */
 
