@@ -72,19 +72,26 @@ export function parseRuntimeConfig(
 }
 
 /**
- * Versions that Kubernetes knows and does not serve: older ones, and those of reviews that it sends. kube-apiserver accepts
- * them, and any resource named with them. They have no effect.
+ * Versions that every emulated Kubernetes knows, also where it does not serve them: older ones, later ones, and those of reviews
+ * that it sends. kube-apiserver accepts them, and any resource named with them. They have no effect.
  */
-const NEVER_SERVED: ReadonlySet<string> = new Set([
+const KNOWN: ReadonlySet<string> = new Set([
   'admission.k8s.io/v1',
   'admission.k8s.io/v1beta1',
   'apps/v1beta1',
   'apps/v1beta2',
+  'authentication.k8s.io/v1alpha1',
+  'authentication.k8s.io/v1beta1',
   'authorization.k8s.io/v1beta1',
   'batch/v1beta1',
+  'certificates.k8s.io/v1beta1',
+  'coordination.k8s.io/v1beta1',
   'discovery.k8s.io/v1beta1',
   'events.k8s.io/v1beta1',
   'extensions/v1beta1',
+  'flowcontrol.apiserver.k8s.io/v1beta1',
+  'flowcontrol.apiserver.k8s.io/v1beta2',
+  'flowcontrol.apiserver.k8s.io/v1beta3',
   'imagepolicy.k8s.io/v1alpha1',
   'node.k8s.io/v1alpha1',
   'node.k8s.io/v1beta1',
@@ -92,13 +99,22 @@ const NEVER_SERVED: ReadonlySet<string> = new Set([
   'rbac.authorization.k8s.io/v1alpha1',
   'rbac.authorization.k8s.io/v1beta1',
   'scheduling.k8s.io/v1beta1',
+  'storage.k8s.io/v1alpha1',
+]);
+
+/** The same, in Kubernetes 1.31. */
+const KNOWN_IN_1_31: ReadonlySet<string> = new Set([
+  'networking.k8s.io/v1alpha1',
+  'scheduling.k8s.io/v1alpha1',
 ]);
 
 /** The same, up to Kubernetes 1.35. */
-const NEVER_SERVED_BEFORE_1_36: ReadonlySet<string> = new Set(['autoscaling/v2beta1', 'autoscaling/v2beta2']);
+const KNOWN_BEFORE_1_36: ReadonlySet<string> = new Set(['autoscaling/v2beta1', 'autoscaling/v2beta2']);
 
-const isNeverServed = (version: string, minor: Minor): boolean =>
-  NEVER_SERVED.has(version) || (minor < 36 && NEVER_SERVED_BEFORE_1_36.has(version));
+const isKnown = (version: string, minor: Minor): boolean =>
+  KNOWN.has(version) ||
+  (minor < 36 && KNOWN_BEFORE_1_36.has(version)) ||
+  (minor === 31 && KNOWN_IN_1_31.has(version));
 
 /** The core group by its path, and with anything behind its version: kube-apiserver reads all of these as v1. */
 const CORE = /^(?:api\/)?v1(?:\/|$)/;
@@ -111,11 +127,11 @@ function knownKey(written: string, flag: string, { minor, acceptsLater = false }
   const version = canonicalApiVersion(apiVersion);
   const known = builtInResources(minor);
   const versions = versionsOf(known);
-  if (isNeverServed(version, minor)) return key;
   if (versions.includes(version)) return knownResource(version, resource, { known, flag });
   const isOfOtherVersion = versionsOf(EVERY_RESOURCE).includes(version);
   if (isOfOtherVersion && acceptsLater)
     return knownResource(version, resource, { known: EVERY_RESOURCE, flag });
+  if (isKnown(version, minor)) return key;
   if (isOfOtherVersion)
     throw new UsageError(`${flag}: Kubernetes ${toVersion(minor)}, which is emulated, has no ${version}`);
   const nearest = nearestName(version, [...versions, ALL, ...Object.keys(STAGES)]);

@@ -152,6 +152,12 @@ test.each([
   ['extensions/v1beta1/deployments=true', 31],
   ['policy/v1beta1=false', 36],
   ['autoscaling/v2beta2', 35],
+  ['flowcontrol.apiserver.k8s.io/v1beta1', 36],
+  ['flowcontrol.apiserver.k8s.io/v1beta3', 36],
+  ['authentication.k8s.io/v1alpha1', 36],
+  ['storage.k8s.io/v1alpha1', 36],
+  ['certificates.k8s.io/v1beta1', 31],
+  ['scheduling.k8s.io/v1alpha1', 31],
 ])('runtime-config: %s is known to Kubernetes 1.%i, without being served', (key, minor) => {
   const args = [`--runtime-config=${key}`, `--emulated-version=1.${minor}`];
   const { resources } = parseOptions(args).api;
