@@ -118,12 +118,13 @@ export async function ensureDefaultRange(client: Client, own: readonly IpRange[]
   });
 }
 
-const READY: Finding = {
+/** Kubernetes' server speaks of the default one, its controller manager of all others. */
+const readyOf = ({ metadata: { name } }: ServiceCIDR): Finding => ({
   type: 'Ready',
   status: 'True',
   reason: '',
-  message: 'Kubernetes Service CIDR is ready',
-};
+  message: `Kubernetes ${name === DEFAULT ? 'default ' : ''}Service CIDR is ready`,
+});
 const TERMINATING: Finding = {
   type: 'Ready',
   status: 'False',
@@ -147,7 +148,7 @@ export function serviceCidrs(now: () => Date): DueRule<ServiceCIDR> {
       const object = toObject<ServiceCIDR>(entry);
       if (isDeleting(object)) return end(object, client, now());
       await hold(object, client);
-      await report(object, client, { found: READY, time: now() });
+      await report(object, client, { found: readyOf(object), time: now() });
       return undefined;
     },
   };
@@ -252,7 +253,7 @@ export class AddressRecords {
 
   async #record(address: string, { namespace, name }: Entry): Promise<void> {
     const family = familyName(address.includes(':') ? 6 : 4);
-    const parentRef = { group: '', resource: 'services', namespace, name };
+    const parentRef = { resource: 'services', namespace, name };
     const object: IPAddress = {
       kind: 'IPAddress',
       apiVersion: API_VERSION,

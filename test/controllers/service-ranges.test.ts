@@ -83,7 +83,8 @@ test('the ranges of the flags are shown, and every range becomes ready', async (
   const made = await client.get(SERVICE_CIDRS, { name: 'kubernetes' });
   expect(made?.spec?.cidrs).toEqual(['10.0.0.0/29', 'fd00::/120']);
   expect(made?.metadata.finalizers).toEqual(['networking.k8s.io/service-cidr-finalizer']);
-  expect(made?.status?.conditions).toMatchObject([{ type: 'Ready', status: 'True' }]);
+  const message = 'Kubernetes default Service CIDR is ready';
+  expect(made?.status?.conditions).toMatchObject([{ type: 'Ready', status: 'True', message }]);
   expect(rule.dueAt(made as ServiceCIDR)).toBeUndefined();
 });
 
@@ -116,9 +117,10 @@ test('a range that is deleted stays until no service has an address of it that n
           'ipaddress.kubernetes.io/managed-by': 'ipallocator.k8s.io',
         },
       },
-      spec: { parentRef: { group: '', resource: 'services', namespace: 'shop', name: 'web' } },
     },
   ]);
+  const [recorded] = await client.list(IP_ADDRESSES);
+  expect(recorded?.spec).toEqual({ parentRef: { resource: 'services', namespace: 'shop', name: 'web' } });
   const rule = serviceCidrs(() => NOW);
   const act = async () => {
     const entry = (await client.entries(SERVICE_CIDRS)).find(({ name }) => name === 'old');
