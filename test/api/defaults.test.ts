@@ -59,7 +59,19 @@ test('objects do not share a default', () => {
   }
 });
 
-test('OpenAPI tells of published defaults alone', () => {
+const ZEROS: Readonly<Record<string, JsonValue>> = {
+  message: {},
+  string: '',
+  int32: 0,
+  int64: 0,
+  bool: false,
+};
+
+/** The zero value of a field that Go writes always, which is the default of such a field. */
+const zeroOf = ({ value, zero, isPointer }: FieldSchema): JsonValue | undefined =>
+  isPointer || zero !== 'always' ? undefined : ZEROS[value.kind];
+
+test('OpenAPI tells of published defaults alone, and of the zero values that are always written', () => {
   const schemas = new SchemaWriter({ types }, 'v3', () => []);
   for (const one of withDefault) {
     const { schema, field } = one;
@@ -67,10 +79,11 @@ test('OpenAPI tells of published defaults alone', () => {
     const { properties } = schemas.definitions[schema.definition] as {
       properties: Record<string, JsonObject>;
     };
-    expect(properties[field.name]?.default, nameOf(one)).toEqual(field.publishedDefault);
+    expect(properties[field.name]?.default, nameOf(one)).toEqual(field.publishedDefault ?? zeroOf(field));
   }
   const published = withDefault.filter(({ field }) => field.publishedDefault !== undefined).map(nameOf);
-  expect(published).toContain('core/v1.PodSpec.dnsPolicy');
+  expect(published).toContain('core/v1.ContainerPort.protocol');
+  expect(published).not.toContain('core/v1.PodSpec.dnsPolicy');
   expect(published).not.toContain('apps/v1.DeploymentStrategy.type');
 });
 
