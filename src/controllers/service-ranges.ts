@@ -120,14 +120,13 @@ export async function ensureDefaultRange(client: Client, own: readonly IpRange[]
   });
 }
 
-const READY: Finding = {
+/** Kubernetes' server speaks of the default one, its controller manager of all others. */
+const readyOf = ({ metadata: { name } }: ServiceCIDR): Finding => ({
   type: 'Ready',
   status: 'True',
   reason: '',
-  message: 'Kubernetes Service CIDR is ready',
-};
-/** The words of Kubernetes' server for the ranges of the flags. */
-const DEFAULT_READY: Finding = { ...READY, message: 'Kubernetes default Service CIDR is ready' };
+  message: `Kubernetes ${name === DEFAULT ? 'default ' : ''}Service CIDR is ready`,
+});
 const TERMINATING: Finding = {
   type: 'Ready',
   status: 'False',
@@ -151,10 +150,7 @@ export function serviceCidrs(now: () => Date): DueRule<ServiceCIDR> {
       const object = toObject<ServiceCIDR>(entry);
       if (isDeleting(object)) return end(object, client, now());
       await hold(object, client);
-      await report(object, client, {
-        found: object.metadata.name === DEFAULT ? DEFAULT_READY : READY,
-        time: now(),
-      });
+      await report(object, client, { found: readyOf(object), time: now() });
       return undefined;
     },
   };

@@ -136,7 +136,7 @@ class Discovery {
   }
 
   version(request: ApiRequest): Response {
-    return this.#plain(request, this.#version);
+    return this.#plain(request, this.#version, { isIndented: true });
   }
 
   paths(request: ApiRequest): Response {
@@ -159,7 +159,7 @@ class Discovery {
       '/readyz',
       '/version',
     ];
-    return this.#plain(request, { paths: paths.sort() });
+    return this.#plain(request, { paths: paths.sort() }, { isIndented: true });
   }
 
   #list(): Listed {
@@ -245,12 +245,13 @@ class Discovery {
 
   /**
    * Documents with a kind in meta/v1 have a protobuf form too. The resources of a group version alone have one in CBOR: the others are read
-   * by clients that cannot know yet which forms the server has, such as /version (Kubernetes: endpoints/discovery).
+   * by clients that cannot know yet which forms the server has, such as /version (Kubernetes: endpoints/discovery). `isIndented`: for
+   * people, without being asked.
    */
-  #plain(request: ApiRequest, document: JsonObject): Response {
+  #plain(request: ApiRequest, document: JsonObject, { isIndented = false } = {}): Response {
     const type = `meta/v1.${String(document.kind)}`;
     const schema = this.#options.types.has(type) ? this.#options.types.message(type) : undefined;
-    const pretty = wantsPretty(request.query, request.userAgent);
+    const pretty = isIndented || wantsPretty(request.query, request.userAgent);
     const representation = negotiate(request.headers.accept, {
       ...{ pretty, protobuf: schema !== undefined },
       cbor: request.knowsCbor === true && document.kind === 'APIResourceList',

@@ -55,6 +55,10 @@ export function startupChecks(
     hook('start-apiextensions-controllers', 'serving'),
     hook('crd-informer-synced', 'custom-resources'),
     hook('start-system-namespaces-controller', 'namespaces'),
+    ...behind(
+      'UnknownVersionInteroperabilityProxy',
+      hook('peer-endpoint-reconciler-controller', 'kubernetes-service'),
+    ),
     hook('start-cluster-authentication-info-controller', 'authentication'),
     ...behind(
       'APIServerIdentity',
@@ -67,6 +71,7 @@ export function startupChecks(
     hook('scheduling/bootstrap-system-priority-classes', 'priorities'),
     ...producer,
     hook('bootstrap-controller', 'kubernetes-service'),
+    ...behind('MultiCIDRServiceAllocator', hook('start-kubernetes-service-cidr-controller', 'allocations')),
     hook('start-kube-aggregator-informers', 'api-services'),
     hook('apiservice-status-local-available-controller', 'api-services'),
     hook('apiservice-status-remote-available-controller', 'api-services'),

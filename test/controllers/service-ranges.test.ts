@@ -134,6 +134,8 @@ test('a range that is deleted stays until no service has an address of it that n
       spec: { parentRef: { resource: 'services', namespace: 'shop', name: 'web' } },
     },
   ]);
+  const [recorded] = await client.list(IP_ADDRESSES);
+  expect(recorded?.spec).toEqual({ parentRef: { resource: 'services', namespace: 'shop', name: 'web' } });
   const rule = serviceCidrs(() => NOW);
   const act = async () => {
     const entry = (await client.entries(SERVICE_CIDRS)).find(({ name }) => name === 'old');

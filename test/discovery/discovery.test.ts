@@ -73,6 +73,9 @@ test('caches may keep the aggregated form, and the states of components are not 
     'storageVersionHash' in resources.find(({ name }: { name: string }) => name === of);
   expect([hashed('configmaps'), hashed('componentstatuses')]).toEqual([true, false]);
   expect((await ask('/index.html')).json).toEqual((await ask('/')).json);
+  // Both are for people.
+  for (const path of ['/', '/version']) expect((await ask(path)).bytes.toString()).toMatch(/^\{\n {2}"/);
+  expect((await ask('/apis')).bytes.toString()).toMatch(/^\{"/);
 });
 
 test('what --runtime-config leaves out is in no document of discovery, the core group too', async () => {

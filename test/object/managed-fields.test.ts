@@ -400,6 +400,8 @@ test('a configuration that does not fit its type is refused in the words of Kube
     `${containers}: element 2: associative list with keys has an element that omits key field "name" (and doesn't have default value)`,
     '.spec.templat: field not declared in schema',
   ]);
+  // The reference to a key of a file is owned as one value.
+  expect(loadTypes(36).message('core/v1.FileKeySelector').atomic).toBe(true);
   // The name of a secret has a default, which is empty.
   const secrets = { spec: { template: { spec: { imagePullSecrets: [{}] } } } };
   expect(checkConfig(secrets, types.message('apps/v1.Deployment'))).toEqual([]);

@@ -11,6 +11,8 @@ const namesWith = (gate: string, isOn: boolean): string[] =>
 test.each([
   ['APIServerIdentity', 'poststarthook/start-kube-apiserver-identity-lease-controller'],
   ['WatchCacheInitializationPostStartHook', 'poststarthook/storage-readiness'],
+  ['UnknownVersionInteroperabilityProxy', 'poststarthook/peer-endpoint-reconciler-controller'],
+  ['MultiCIDRServiceAllocator', 'poststarthook/start-kubernetes-service-cidr-controller'],
 ])('a start with %s has the check %s, and one without has it not', (gate, check) => {
   expect(namesWith(gate, true)).toContain(check);
   expect(namesWith(gate, false)).not.toContain(check);
