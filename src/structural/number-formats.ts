@@ -1,9 +1,14 @@
 import type { Gates } from '../api/feature-gates.ts';
 import { isInt64 } from '../object/exact-json.ts';
 import { DEFAULT_MINOR } from '../version.ts';
-import type { ValueRules } from './value-rules.ts';
 
 /** Types and formats of numbers, which Kubernetes checks since 1.36 (kube-openapi, validation/validate, numberValidator). */
+
+interface NumberRules {
+  /** Undefined: of another type. */
+  readonly numberType: 'integer' | 'number' | undefined;
+  readonly numberFormat: string;
+}
 
 const SINCE = 36;
 
@@ -17,7 +22,7 @@ const BEYOND_FLOAT = 2 ** 128 - 2 ** 103;
 /** Why a number does not fit its type and format; undefined: it fits. */
 export function misfitOfNumber(
   value: number | bigint,
-  { numberType: type, numberFormat: format }: ValueRules,
+  { numberType: type, numberFormat: format }: NumberRules,
   path: string,
 ): string | undefined {
   if (type === undefined || isOfNumberType(value, type, format)) return undefined;
@@ -25,7 +30,7 @@ export function misfitOfNumber(
   return `Checked value must be of type ${shown} in ${path}`;
 }
 
-export const fitsNumber = (value: number | bigint, { numberType, numberFormat }: ValueRules): boolean =>
+export const fitsNumber = (value: number | bigint, { numberType, numberFormat }: NumberRules): boolean =>
   numberType === undefined || isOfNumberType(value, numberType, numberFormat);
 
 function isOfNumberType(value: number | bigint, type: 'integer' | 'number', format: string): boolean {
