@@ -4,6 +4,12 @@ import { DEFAULT_MINOR } from '../version.ts';
 
 /** Types and formats of numbers, which Kubernetes checks since 1.36 (kube-openapi, validation/validate, numberValidator). */
 
+interface NumberRules {
+  /** Undefined: of another type. */
+  readonly numberType: 'integer' | 'number' | undefined;
+  readonly numberFormat: string;
+}
+
 const SINCE = 36;
 
 export const checksNumbers = ({ minor = DEFAULT_MINOR }: Gates): boolean => minor >= SINCE;

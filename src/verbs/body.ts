@@ -3,6 +3,7 @@ import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
 import { badRequest, type StatusError } from '../api/status.ts';
 import { type Decoded, type DecodeOptions, decodeObject } from '../codec/decode.ts';
 import { DecodeError, MalformedMessage } from '../codec/decode-error.ts';
+import { infiniteNumberOf } from '../codec/infinite-numbers.ts';
 import { inOrderOfKeys, strictProblems, unknownField } from '../codec/json-fields.ts';
 import type { ParsedDocument } from '../codec/json-text.ts';
 import { bodyFormat, type Format } from '../codec/negotiate.ts';
@@ -205,7 +206,10 @@ function checkCustomType(value: JsonObject, expected: Expected, refusal: Refusal
 /** @throws StatusError */
 function decodeAs(value: JsonObject, expected: Expected, document: DocumentToDecode): Decoded {
   try {
-    if (expected.custom !== undefined) return expected.custom.decode(value, document);
+    if (expected.custom !== undefined) {
+      refuseInfinite(value, document);
+      return expected.custom.decode(value, document);
+    }
     const decoded = decodeObject(value, expected.schema, document);
     if (document.written !== undefined) withoutWritten(decoded.object);
     return decoded;
@@ -213,6 +217,15 @@ function decodeAs(value: JsonObject, expected: Expected, document: DocumentToDec
     if (error instanceof DecodeError) throw document.refusal(error.message, value);
     throw error;
   }
+}
+
+/** JSON has no form for infinity: the number would be stored as null. @throws DecodeError */
+function refuseInfinite(value: JsonObject, { json, written }: DocumentToDecode): void {
+  // Only a text with fractions or exponents can hold one.
+  if (json === undefined || written === undefined) return;
+  const infinite = infiniteNumberOf(value, json);
+  if (infinite !== undefined)
+    throw new DecodeError(`json: cannot unmarshal number ${infinite} into Go value of type float64`);
 }
 
 function report(

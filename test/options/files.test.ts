@@ -94,7 +94,7 @@ test('without files, and with the authorities of the host, there is nothing to r
   expect(refusal('--kvstore-cafile=system')).toBeUndefined();
 });
 
-test('clients and front proxies with one authority need names, since 1.35', async () => {
+test('clients and front proxies with one authority need the names of proxies, since 1.35', async () => {
   const [one, other] = [await Authority.create('one'), await Authority.create('other')];
   const file = (name: string, ...authorities: Authority[]): string => {
     writeFileSync(join(folder, name), authorities.map(({ pem }) => pem).join(''));
