@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { priority } from '../../src/admission/plugins/priority.ts';
 import type { JsonObject } from '../../src/api/object-meta.ts';
+import type { ResourceDefinition } from '../../src/registry/resource-definition.ts';
+import { builtInResources } from '../../src/resources/all.ts';
 import { attributesOf, FakeCluster, pluginFrom, refusalOf, toObject } from '../kit/admission.ts';
 
 const priorityClass = (name: string, value: number, more: JsonObject = {}): JsonObject => ({
@@ -9,7 +11,10 @@ const priorityClass = (name: string, value: number, more: JsonObject = {}): Json
   value,
 });
 const pluginOf = (...classes: JsonObject[]) =>
-  pluginFrom(priority, { objects: new FakeCluster({ priorityclasses: classes }) });
+  pluginFrom(priority, {
+    objects: new FakeCluster({ priorityclasses: classes }),
+    isFeatureOn: (gate) => gate === 'WorkloadAwarePreemption',
+  });
 const pod = (spec: JsonObject = {}) => toObject({ spec });
 
 async function admitted(spec: JsonObject, ...classes: JsonObject[]): Promise<unknown> {
@@ -20,6 +25,37 @@ async function admitted(spec: JsonObject, ...classes: JsonObject[]): Promise<unk
 
 const refused = (spec: JsonObject, ...classes: JsonObject[]): Promise<string | undefined> =>
   refusalOf(pluginOf(...classes), attributesOf('pods', { object: pod(spec) }));
+
+describe('new groups of pods that are preempted together', () => {
+  const definition = builtInResources(36).find(
+    ({ resource }) => resource === 'podgroups',
+  ) as ResourceDefinition;
+  const low = priorityClass('low', 10, { preemptionPolicy: 'Never' });
+  const answer = async (spec: JsonObject, more: object = {}): Promise<unknown> => {
+    const object = pod(spec);
+    const attributes = attributesOf('pods', { definition, object, ...more });
+    return (await refusalOf(pluginOf(low), attributes)) ?? object.spec;
+  };
+
+  test('have the priority of their class, and no other', async () => {
+    expect(await answer({})).toEqual({ priority: 0 });
+    expect(await answer({ priorityClassName: 'low' })).toEqual({ priorityClassName: 'low', priority: 10 });
+    expect(await answer({ priorityClassName: 'none' })).toBe(
+      'podgroups.scheduling.k8s.io "it" is forbidden: no PriorityClass with name none was found',
+    );
+    expect(await answer({ priority: 5 })).toBe(
+      'podgroups.scheduling.k8s.io "it" is forbidden: priority set in the pod group (5) must match the priority computed (0) based on the priority class set in the spec',
+    );
+    expect(await answer({}, { operation: 'UPDATE' })).toEqual({});
+  });
+
+  test('have none without the feature', async () => {
+    const object = pod({});
+    const plain = pluginFrom(priority, { objects: new FakeCluster({}), isFeatureOn: () => false });
+    expect(await refusalOf(plain, attributesOf('pods', { definition, object }))).toBeUndefined();
+    expect(object.spec).toEqual({});
+  });
+});
 
 describe('new pods', () => {
   const low = priorityClass('low', 10);

@@ -469,6 +469,14 @@ describe('a group of pods', () => {
     },
   };
 
+  test('is disrupted pod by pod unless it says otherwise, where groups are preempted', () => {
+    const { disruptionMode: _, ...spec } = good.spec as JsonObject;
+    expect(of36.created(podgroups, { spec }).spec).toMatchObject({ disruptionMode: 'Pod' });
+    expect(manifestsIn(36, { GenericWorkload: true }).created(podgroups, { spec }).spec).not.toHaveProperty(
+      'disruptionMode',
+    );
+  });
+
   test.each(POLICIES)('is placed by %o', (schedulingPolicy, lines) => {
     const manifest = varyAll(good, { 'spec.schedulingPolicy': schedulingPolicy });
     expect(of36.problemsOnCreate(podgroups, manifest)).toEqual(

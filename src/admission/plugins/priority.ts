@@ -1,11 +1,15 @@
 import { PODS, PRIORITY_CLASSES } from '../../api/known-resources.ts';
+import type { ResourceOf } from '../../api/names.ts';
 import type { PodSpec } from '../../api/types/core/v1.ts';
 import type { PriorityClass } from '../../api/types/scheduling/v1.ts';
+import type { PodGroup, PodGroupSpec } from '../../api/types/scheduling/v1alpha2.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
 import { ObjectLookup } from '../object-lookup.ts';
 import { describePlugin, isWriteOf, type PluginParts, refusal } from '../plugin.ts';
 import { specOf } from './pod-specs.ts';
+
+const POD_GROUPS: ResourceOf<PodGroup> = { group: 'scheduling.k8s.io', resource: 'podgroups' };
 
 /** The values of a priority class. */
 interface Priority {
@@ -17,20 +21,26 @@ interface Priority {
 const WITHOUT_CLASS: Priority = { value: 0, preemptionPolicy: 'PreemptLowerPriority' };
 
 /**
- * Gives pods the priority of the class that they name, or of the default class, and allows one default class
+ * Gives pods the priority of the class that they name, or of the default class, groups of pods too where these are preempted
+ * together (the feature WorkloadAwarePreemption), and allows one default class
  * (Kubernetes: plugin/pkg/admission/priority).
  */
-function createPriority(objects: ClusterObjects): AdmissionPlugin {
+function createPriority(objects: ClusterObjects, ofGroups: boolean): AdmissionPlugin {
   const classes = objects.follow(PRIORITY_CLASSES);
   const lookup = new ObjectLookup(objects, PRIORITY_CLASSES);
   return {
     name: 'Priority',
     operations: ['CREATE', 'UPDATE'],
     mutate: (attributes) => {
-      if (!isWriteOf(attributes, PODS) || attributes.object === undefined) return undefined;
+      if (attributes.object === undefined) return undefined;
+      if (ofGroups && isWriteOf(attributes, POD_GROUPS) && attributes.operation === 'CREATE')
+        return establish(classes, lookup, {
+          ...{ attributes, spec: (attributes.object as PodGroup).spec ?? {}, set: setGroupPriority },
+        });
+      if (!isWriteOf(attributes, PODS)) return undefined;
       const { object, old } = attributes;
       if (attributes.operation === 'CREATE')
-        return prioritize(attributes, specOf(object), { classes, lookup });
+        return establish(classes, lookup, { attributes, spec: specOf(object), set: setPriority });
       if (old !== undefined) keepPriority(specOf(object), specOf(old));
       return undefined;
     },
@@ -42,22 +52,36 @@ function createPriority(objects: ClusterObjects): AdmissionPlugin {
   };
 }
 
-function prioritize(
-  attributes: AdmissionAttributes,
-  spec: PodSpec,
-  { classes, lookup }: { classes: FollowedObjects<PriorityClass>; lookup: ObjectLookup<PriorityClass> },
+interface Prioritized<Spec> {
+  readonly attributes: AdmissionAttributes;
+  readonly spec: Spec;
+  set(attributes: AdmissionAttributes, spec: Spec, priority: Priority): void;
+}
+
+function establish<Spec extends { priorityClassName?: string }>(
+  classes: FollowedObjects<PriorityClass>,
+  lookup: ObjectLookup<PriorityClass>,
+  { attributes, spec, set }: Prioritized<Spec>,
 ): Promise<void> | undefined {
   const { priorityClassName: name = '' } = spec;
   if (name === '') {
     const found = findDefault(classes);
     if (found !== undefined) spec.priorityClassName = found.metadata.name ?? '';
-    setPriority(attributes, spec, found === undefined ? WITHOUT_CLASS : toPriority(found));
+    set(attributes, spec, found === undefined ? WITHOUT_CLASS : toPriority(found));
     return undefined;
   }
   return lookup.with('', name, (found) => {
     if (found === undefined) throw refusal(attributes, `no PriorityClass with name ${name} was found`);
-    setPriority(attributes, spec, toPriority(found));
+    set(attributes, spec, toPriority(found));
   });
+}
+
+function setGroupPriority(attributes: AdmissionAttributes, spec: PodGroupSpec, { value }: Priority): void {
+  if (spec.priority !== undefined && spec.priority !== value) {
+    const why = `priority set in the pod group (${spec.priority}) must match the priority computed (${value}) based on the priority class set in the spec`;
+    throw refusal(attributes, why);
+  }
+  spec.priority = value;
 }
 
 const toPriority = ({ value = 0, preemptionPolicy = '' }: PriorityClass): Priority => ({
@@ -115,5 +139,6 @@ function refuseSecondDefault(
 export const priority = describePlugin({
   name: 'Priority',
   isDefault: true,
-  create: ({ objects }: Pick<PluginParts, 'objects'>) => createPriority(objects),
+  create: ({ objects, isFeatureOn }: Pick<PluginParts, 'objects' | 'isFeatureOn'>) =>
+    createPriority(objects, isFeatureOn('WorkloadAwarePreemption')),
 });
