@@ -53,6 +53,11 @@ export async function importCluster(args: readonly string[]): Promise<void> {
       await untilStopped((cutOver) => follow(source, { importer, progress, untilSynced, cutOver }));
     await importer.finish();
     for (const { name, reason } of source.unread) importer.report.refuse(name, reason);
+    const missing = importer.missingNamespaces();
+    if (missing.length > 0)
+      importer.report.note(
+        `there are objects in namespaces that are not there: ${nameSome(missing)}: kubectl create namespace ${missing[0]}`,
+      );
     await removeOthers(source, importer, values.prune);
     progress.end();
     const lines = [

@@ -279,8 +279,10 @@ test('YAML that was in no cluster is taken with new uids, and what cannot be tak
   expect(code).toBe(1);
   expect(stdout).toContain('created 1');
   expect(stdout).toContain('services default/web: it has no cluster IP yet: create it by kubectl apply');
-  expect(stdout).toContain('Gadget x: there is neither a built-in type v1 Gadget nor a definition of it');
-  expect(stdout).toContain('ConfigMap odd: it has not the form of its type: ');
+  expect(stdout).toContain(
+    `Gadget x (${file}, document 3): there is neither a built-in type v1 Gadget nor a definition of it`,
+  );
+  expect(stdout).toContain(`ConfigMap odd (${file}, document 4): it has not the form of its type: `);
   expect((await runCommand('import', `--from=${file}`, into(empty))).stdout).toContain('same 1');
 });
 

@@ -11,6 +11,7 @@ import { VERSION } from '../../version.ts';
 import { describe } from './describe.ts';
 import { type Live, type Target, toLive } from './import-target.ts';
 import { learnDefinitions } from './learn-definitions.ts';
+import { NamespacesInUse } from './namespaces-in-use.ts';
 import { findOthers } from './others.ts';
 import type { PastWrite } from './past-write.ts';
 import type { Progress } from './progress.ts';
@@ -68,6 +69,7 @@ export class Importer {
   /** The last work on each object, by name. */
   readonly #open = new Map<string, Promise<void>>();
   readonly #expiry: SharedExpiry;
+  readonly #namespaces = new NamespacesInUse();
   #hasRoom: () => void = () => {};
   #openBytes = 0;
   #failure: unknown;
@@ -93,6 +95,7 @@ export class Importer {
     if (shaped === undefined) return undefined;
     const name = describe(shaped.key);
     this.#seen.add(name);
+    this.#namespaces.add(shaped.key.namespace);
     this.#forget(name);
     const owner = this.#missingOwner(shaped);
     // What the target has already need not wait.
@@ -196,6 +199,11 @@ export class Importer {
       }
       await this.drain();
     }
+  }
+
+  /** Namespaces of what was taken that neither the source nor the target has. */
+  missingNamespaces(): readonly string[] {
+    return this.#namespaces.missing((name) => this.#live.has(name) || this.#seen.has(name));
   }
 
   async #put(shaped: Shaped): Promise<void> {

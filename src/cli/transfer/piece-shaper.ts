@@ -1,7 +1,7 @@
 import { errorText } from '../../util/error-text.ts';
 import { nameOfPiece, type Piece } from './file-index.ts';
 import { PieceReader } from './piece-reader.ts';
-import type { Refused, Shaped, Shapes } from './shapes.ts';
+import { Refused, type Shaped, type Shapes } from './shapes.ts';
 import type { Unread } from './source.ts';
 
 export interface ShapedPieces {
@@ -23,7 +23,8 @@ export class PieceShaper {
     const unread: Unread[] = [];
     for (const piece of pieces)
       try {
-        for (const object of this.#reader.read(piece)) taken.push(this.#shapes.take(object));
+        for (const object of this.#reader.read(piece))
+          taken.push(withPlace(this.#shapes.take(object), piece));
       } catch (error) {
         unread.push({ name: nameOfPiece(piece), reason: errorText(error) });
       }
@@ -34,3 +35,7 @@ export class PieceShaper {
     this.#reader.close();
   }
 }
+
+/** What is to be corrected is found by its file, also where it has no name. */
+const withPlace = (one: Shaped | Refused, piece: Piece): Shaped | Refused =>
+  one instanceof Refused ? new Refused(`${one.name} (${nameOfPiece(piece)})`, one.reason) : one;

@@ -75,7 +75,8 @@ const others = [
 test('threads shape objects as one thread does, those of definitions in the same file too, and end', {
   tags: 'long',
 }, async () => {
-  const few = await read(writeFile('few.yaml', others));
+  const fewPath = writeFile('few.yaml', others);
+  const few = await read(fewPath);
   const path = writeFile('all.yaml', [...many, ...others]);
   writeFileSync(path, '---\napiVersion: v1\nkind: ConfigMap\na: b: c\n', { flag: 'a' });
   const all = await read(path);
@@ -86,11 +87,18 @@ test('threads shape objects as one thread does, those of definitions in the same
     (one) => !/^configmaps default\/n\d{1,4} /.test(one) || /n500\d /.test(one),
   );
   const timed = (lines: string[]): string[] =>
-    lines.filter((one) => !one.startsWith('customresourcedefinitions')).sort();
+    lines
+      .filter((one) => !one.startsWith('customresourcedefinitions'))
+      .map((one) => one.replace(/ \(\S+\.yaml, document \d+\)/, ''))
+      .sort();
   expect(timed(withoutMany)).toEqual(timed(few.taken));
   expect(few.taken.join('\n')).toMatch(/widgets\.stable\.example\.com default\/n5000 /);
-  expect(few.taken.join('\n')).toContain('ConfigMap default/n5001: it has not the form of its type');
-  expect(few.taken.join('\n')).toContain('Gadget default/n5002: there is neither a built-in type');
+  expect(few.taken.join('\n')).toContain(
+    `ConfigMap default/n5001 (${fewPath}, document 4): it has not the form of its type`,
+  );
+  expect(all.taken.join('\n')).toContain(
+    `Gadget default/n5002 (${path}, document 2105): there is neither a built-in type`,
+  );
   expect(all.labels[0]).toBe('CustomResourceDefinition');
   const names = all.taken.filter((one) => one.startsWith('configmaps ')).map((one) => one.split(' ')[1]);
   expect(names).toEqual(many.map((_, at) => `default/n${at}`));

@@ -194,6 +194,18 @@ test('an object of another uid stays, unless it is to be replaced', async () => 
   expect(target.commits).toEqual(['create c1', 'delete c1', 'create c1']);
 });
 
+test('namespaces are named that objects are in, and that neither the source nor the target has, nor a server makes', async () => {
+  const importer = await begin(new MemoryTarget());
+  const inside = (namespace: string): JsonObject => ({
+    ...{ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'c', namespace } },
+  });
+  const shop = { kind: 'Namespace', apiVersion: 'v1', metadata: { name: 'shop' } };
+  for (const object of [inside('shop'), shop, inside('nowhere'), inside('default')])
+    await importer.take(object);
+  await importer.finish();
+  expect(importer.missingNamespaces()).toEqual(['nowhere']);
+});
+
 test('progress has a bar where the whole is known', () => {
   const progress = new Progress(false);
   progress.begin('configmaps', 4000);
