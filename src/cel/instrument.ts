@@ -3,7 +3,7 @@ import { spend, spendOnSize } from './budget.ts';
 import { celContains, celEqual, isMap, joinLists, keyIn, sizeOfMap } from './cel-equality.ts';
 import { OWN_FUNCTIONS } from './libraries/own-functions.ts';
 import { CelObject } from './objects.ts';
-import { evaluateMap } from './optional-entries.ts';
+import { evaluateMap } from './written-maps.ts';
 
 type Evaluate = (evaluator: unknown, node: unknown, context: unknown) => unknown;
 type Handle = (left: unknown, right: unknown, node: unknown, evaluator: unknown) => unknown;

@@ -209,7 +209,7 @@ test('what breaks a rule is shown by its type before 1.35, and by its value sinc
     ]);
 });
 
-test('rules that were not run are told with a null since 1.34', () => {
+test('the error of rules that were not run has a null as JSON since 1.34', () => {
   const custom = withSchema({
     name: SHORT,
     spec: { type: 'object', 'x-kubernetes-validations': [{ rule: 'true' }] },
