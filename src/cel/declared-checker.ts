@@ -9,7 +9,7 @@ import type {
 } from './library-internals.ts';
 import { literalProblem, writtenValue } from './literals.ts';
 import { note, orAnyType } from './mistakes.ts';
-import { OPTIONAL_ENTRY } from './optional-entries.ts';
+import { OPTIONAL_ENTRY } from './written-maps.ts';
 
 /** Functions of a list whose result has the type of its items. */
 const OF_ITEMS: ReadonlySet<string> = new Set(['sum', 'min', 'max', 'sort']);

@@ -4,7 +4,7 @@ import { celContains, celEqual, isMap, joinLists, keyIn, sizeOfMap } from './cel
 import { OWN_FUNCTIONS } from './libraries/own-functions.ts';
 import type { Evaluate, Handle, SyntaxNode } from './library-internals.ts';
 import { CelObject } from './objects.ts';
-import { evaluateMap } from './optional-entries.ts';
+import { evaluateMap } from './written-maps.ts';
 
 const isNode = (value: unknown): value is SyntaxNode =>
   typeof value === 'object' && value !== null && 'setMeta' in value && 'op' in value;

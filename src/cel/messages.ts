@@ -12,7 +12,8 @@ import {
 } from './library-internals.ts';
 import { typeNumber } from './numbered-types.ts';
 import { CelObject, type ObjectType, showTypeAsConstructor, type ValueType } from './objects.ts';
-import { present, typeOfEntry } from './optional-entries.ts';
+import { typeOfEntry } from './optional-entries.ts';
+import { present } from './written-maps.ts';
 
 /**
  * Messages that an expression writes: `Object.spec{replicas: 3, ?paused: optional.none()}` (cel-spec, section Messages). The

@@ -1,5 +1,4 @@
 import type { Environment } from '@marcbachmann/cel-js';
-import { Optional } from '@marcbachmann/cel-js';
 import {
   internalsOf,
   type LibraryChecker,
@@ -7,6 +6,7 @@ import {
   type LibraryType,
   type ParsedNode,
 } from './library-internals.ts';
+import { evaluateMap, OPTIONAL_ENTRY, present } from './written-maps.ts';
 
 /**
  * Adds `[?x]` and `{?k: v}` (cel-spec, optional values) to the library's parser: entries that exist if their optional value
@@ -33,7 +33,6 @@ export function teachOptionalEntries(environment: Environment): void {
 
 /** The library's number of the token `?`. */
 const QUESTION = 30;
-export const OPTIONAL_ENTRY = 'optionalEntry';
 
 const isEntry = ({ op }: ParsedNode): boolean => op === OPTIONAL_ENTRY;
 
@@ -109,19 +108,3 @@ const MAP: Operation = {
   },
   evaluate: evaluateMap,
 };
-
-/** Keys keep their types. Those of the library's maps are texts. */
-export function evaluateMap(runner: Runner, node: ParsedNode, context: unknown): Map<unknown, unknown> {
-  const map = new Map<unknown, unknown>();
-  for (const [key, value] of entriesOf(node)) {
-    const [name, given] = [runner.run(key, context), runner.run(value, context)];
-    for (const one of isEntry(key) ? present(given) : [given]) map.set(name, one);
-  }
-  return map;
-}
-
-/** @throws Error when the value is no optional one */
-export function present(value: unknown): unknown[] {
-  if (!(value instanceof Optional)) throw new Error('no such overload');
-  return value.hasValue() ? [value.value()] : [];
-}

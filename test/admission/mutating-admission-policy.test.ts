@@ -315,6 +315,14 @@ test('a result that is no object of the type is an internal error also with the 
   });
 });
 
+test.each([
+  ['kind', '"Foo"', 'no kind "Foo" is registered for version "apps/v1"'],
+  ['apiVersion', '"v2"', 'no kind "Deployment" is registered for version "v2"'],
+])('a JSON patch that changes the %s is an internal error', async (field, value, message) => {
+  const patch = jsonPatch(`[JSONPatch{op: "replace", path: "/${field}", value: ${value}}]`);
+  expect(await refusal([patch])).toMatchObject({ code: 500, message: expect.stringContaining(message) });
+});
+
 test('a wrong parameter kind refuses, and names the policy alone', async () => {
   const spec = { paramKind: { apiVersion: 'v1', kind: 'Nope' } };
   const status = await refusal([LABEL('a', '"1"')], { spec });

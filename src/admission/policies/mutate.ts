@@ -1,4 +1,5 @@
 import type { TypeLibrary } from '../../api/idl/types.ts';
+import { toApiVersion } from '../../api/names.ts';
 import type { ApiObject, JsonObject, JsonValue } from '../../api/object-meta.ts';
 import { internalError, StatusError } from '../../api/status.ts';
 import type { Bindings } from '../../cel/policies/compiler.ts';
@@ -92,11 +93,22 @@ async function patched(current: JsonObject, value: unknown, context: MutationCon
   const next = applied(current, toJsonPatch(value));
   if (next === undefined) return attributes.object;
   if (!isObject(next)) throw internalError('a JSON patch must leave an object');
+  refuseOtherType(next, form);
   try {
     return await fromMatchedForm(attributes, form, { value: next, types, onUnknown: refuseUnknown });
   } catch (error) {
     throw error instanceof StatusError ? error : internalError(errorText(error), error);
   }
+}
+
+/** An object of a built-in type must go on being one of it; of a custom resource, the type that is written does not count. */
+function refuseOtherType(next: JsonObject, { served, kind }: MatchedForm): void {
+  if (served.definition.custom !== undefined) return;
+  const own = { kind: kind.kind, apiVersion: toApiVersion(kind) };
+  const is = { kind: next.kind || own.kind, apiVersion: next.apiVersion || own.apiVersion };
+  if (is.kind === own.kind && is.apiVersion === own.apiVersion) return;
+  const [named, version] = [is.kind, is.apiVersion].map((value) => JSON.stringify(value));
+  throw internalError(`no kind ${named} is registered for version ${version} here`);
 }
 
 /** Undefined: a test failed. */

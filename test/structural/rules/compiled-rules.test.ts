@@ -192,15 +192,16 @@ describe('errors', () => {
       expect(say(useless)).toEqual(fixed);
   });
 
-  test.each([
+  test.each<[reason: string, text: string, since135?: string]>([
     ['FieldValueForbidden', 'Forbidden: m'],
     ['FieldValueRequired', 'Required value: m'],
-    ['FieldValueDuplicate', 'Duplicate value: "object"'],
-    ['FieldValueInvalid', 'Invalid value: "object": m'],
-  ])('have the reason %s', (reason, text) => {
+    ['FieldValueDuplicate', 'Duplicate value: "object"', 'Duplicate value'],
+    ['FieldValueInvalid', 'Invalid value: "object": m', 'Invalid value: m'],
+  ])('have the reason %s', (reason, text, since135) => {
     const schema = withSpec(properties, { rule, reason, message: 'm' });
     const [error] = atOnce(compileRules(schema).run({ spec }));
-    expect(error).toEqual({ type: reason, field: 'spec', message: text });
+    const newer = since135 === undefined ? {} : { messageSince135: since135 };
+    expect(error).toEqual({ type: reason, field: 'spec', message: text, ...newer });
   });
 
   test.each([

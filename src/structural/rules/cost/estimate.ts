@@ -1,5 +1,5 @@
 import type { CheckedNode } from '../../../cel/library-internals.ts';
-import { OPTIONAL_ENTRY } from '../../../cel/optional-entries.ts';
+import { OPTIONAL_ENTRY } from '../../../cel/written-maps.ts';
 import { isNode } from '../syntax.ts';
 import { costOfCall, costOfSorting, isNamespace } from './functions.ts';
 import { type Operand, partsOf, type SizedType, type SizedValue, Sizes, writtenSize } from './operand.ts';
