@@ -5,6 +5,7 @@ import { type FieldError, StatusError } from '../api/status.ts';
 import type { CustomResourceSubresourceScale, JSONSchemaProps } from '../api/types/apiextensions/v1.ts';
 import type { Decoded } from '../codec/decode.ts';
 import { MAX_PROBLEMS } from '../object/document-limits.ts';
+import { invalidValue } from '../object/field-errors.ts';
 import { problemsOf } from '../object/field-path.ts';
 import { toMessage } from '../structural/apply-types.ts';
 import { coerceEmbedded, coerceMetadata, validateEmbedded } from '../structural/embedded-metadata.ts';
@@ -21,6 +22,8 @@ export interface SchemaParts {
   readonly types: TypeLibrary;
   /** Feature gate CRDValidationRatcheting: an update may keep values that were invalid before. */
   readonly ratchets: boolean;
+  /** Since 1.35: errors of rules show the value, not its type. */
+  readonly showsValues?: boolean;
 }
 
 /** Other rules of a version in its definition. */
@@ -35,13 +38,19 @@ export class VersionSchema {
   readonly schema: JSONSchemaProps;
   readonly #objectMeta: MessageSchema;
   readonly #ratchets: boolean;
+  readonly #showsValues: boolean;
   readonly #rules: SchemaRules;
   #message: MessageSchema | undefined;
 
-  constructor(schema: JSONSchemaProps, { types, ratchets }: SchemaParts, rules: SchemaRules) {
+  constructor(
+    schema: JSONSchemaProps,
+    { types, ratchets, showsValues = false }: SchemaParts,
+    rules: SchemaRules,
+  ) {
     this.schema = schema;
     this.#objectMeta = types.message('meta/v1.ObjectMeta');
     this.#ratchets = ratchets;
+    this.#showsValues = showsValues;
     this.#rules = rules;
   }
 
@@ -134,7 +143,8 @@ export class VersionSchema {
     if (!hasRules(this.schema)) return errors;
     if (errors.some(({ type }) => BLOCKING.has(type))) return [...errors, NOT_CHECKED];
     yield;
-    return [...errors, ...(yield* compileRules(this.schema).run(object, options))];
+    const shown = { ...options, showsValues: this.#showsValues };
+    return [...errors, ...(yield* compileRules(this.schema).run(object, shown))];
   }
 }
 
@@ -146,10 +156,8 @@ const BLOCKING: ReadonlySet<string> = new Set([
   'FieldValueTypeInvalid',
 ]);
 
-const NOT_CHECKED: FieldError = {
-  type: 'FieldValueInvalid',
-  field: '<nil>',
-  message:
-    'Invalid value: "null": some validation rules were not checked because the object was invalid; correct the existing errors ' +
-    'to complete validation',
-};
+const NOT_CHECKED = invalidValue(
+  '<nil>',
+  null,
+  'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
+);

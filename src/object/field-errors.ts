@@ -48,6 +48,10 @@ export const duplicate = (field: string, value: unknown, why = ''): FieldError =
     why === '' ? `Duplicate value: ${shown}` : `Duplicate value: ${shown}: ${why}`,
   );
 
+/** A repeated value that the message does not show. */
+export const duplicateUnshown = (field: string): FieldError =>
+  counted({ type: 'FieldValueDuplicate', field, message: 'Duplicate value' });
+
 /** A reference to a part of the object that does not exist. */
 export const notFoundValue = (field: string, value: unknown): FieldError =>
   showing('FieldValueNotFound', field, value, (shown) => `Not found: ${shown}`);

@@ -20,6 +20,7 @@ import { ValueAllocator } from '../verbs/writing/allocation.ts';
 import { Ownership } from '../verbs/writing/field-ownership.ts';
 import { SharedExpiry } from '../verbs/writing/shared-expiry.ts';
 import { ObjectWriter } from '../verbs/writing/writer.ts';
+import { DEFAULT_MINOR } from '../version.ts';
 import { createAdmission, readProxyClient, webhookWays } from './admission.ts';
 import { AllocationMetrics } from './allocation-metrics.ts';
 import type { Foundation } from './foundation.ts';
@@ -100,6 +101,7 @@ export function createWriting(
         index: new ServedDefinitions({
           ...{ registry, types },
           ratchets: foundation.isFeatureOn('CRDValidationRatcheting'),
+          showsValues: (foundation.isFeatureOn.minor ?? DEFAULT_MINOR) >= 35,
           conversion: createConversion(foundation, locateService, options),
         }),
       },

@@ -67,7 +67,7 @@ export class Found {
 
   notAmong(path: string, value: JsonValue, known: Enumeration): void {
     this.#add(`${path} in body should be one of ${known.text}`, path, (field) =>
-      notSupported(field, value === null ? 'null' : goAny(value), known.texts),
+      notSupported(field, value === null ? value : goAny(value), known.texts),
     );
   }
 

@@ -43,16 +43,16 @@ export class CompiledRules {
    */
   *run(
     object: JsonObject,
-    { old, isRatcheting = false, warn = ignore }: RunOptions = {},
+    { old, isRatcheting = false, warn = ignore, showsValues = false }: RunOptions = {},
   ): Steps<FieldError[]> {
     const ratchet = Ratchet.of(object, isRatcheting ? old : undefined, this.schema);
-    return yield* this.#judge(new Judge(warn), { path: '', value: object, old, ratchet });
+    return yield* this.#judge(new Judge(warn, showsValues), { path: '', value: object, old, ratchet });
   }
 
   /** Checks a part of an object at `path`. */
   *runBelow(path: string, value: JsonValue, old: JsonValue | undefined): Steps<FieldError[]> {
     const ratchet = Ratchet.of(value, undefined, this.schema);
-    return yield* this.#judge(new Judge(ignore), { path, value, old, ratchet });
+    return yield* this.#judge(new Judge(ignore, false), { path, value, old, ratchet });
   }
 
   *#judge(judge: Judge, place: Place): Steps<FieldError[]> {
@@ -130,6 +130,8 @@ export interface RunOptions {
   /** An unchanged value keeps its errors, which become warnings. */
   readonly isRatcheting?: boolean;
   readonly warn?: (text: string) => void;
+  /** An error shows the value that violates a rule, or none where that is an object or list, not its type. */
+  readonly showsValues?: boolean;
 }
 
 const ignore = (): void => undefined;

@@ -5,7 +5,14 @@ import type { ValidationRule } from '../../api/types/apiextensions/v1.ts';
 import { CALL_LIMIT, OutOfBudget } from '../../cel/budget.ts';
 import type { DeclaredProgram } from '../../cel/declared.ts';
 import { describeFailure } from '../../cel/issues.ts';
-import { duplicate, forbiddenField, invalidValue, required } from '../../object/field-errors.ts';
+import {
+  duplicate,
+  duplicateUnshown,
+  forbiddenField,
+  invalidUnshown,
+  invalidValue,
+  required,
+} from '../../object/field-errors.ts';
 import { goQuote } from '../../object/go-value.ts';
 import { errorText } from '../../util/error-text.ts';
 import type { Steps } from '../../util/turns.ts';
@@ -48,15 +55,16 @@ type Variables = Readonly<Record<string, unknown>>;
 export class Judge {
   readonly errors: FieldError[] = [];
   readonly #warn: (text: string) => void;
+  readonly #showsValues: boolean;
   readonly #values = new Values();
-  #left: number;
+  #left = REQUEST_LIMIT;
   #isDone = false;
   #turnLeft = COST_OF_TURN;
   #warnings = 0;
 
-  constructor(warn: (text: string) => void, limit = REQUEST_LIMIT) {
+  constructor(warn: (text: string) => void, showsValues: boolean) {
     this.#warn = warn;
-    this.#left = limit;
+    this.#showsValues = showsValues;
   }
 
   /** The budget is spent: no further rule runs. */
@@ -135,13 +143,13 @@ export class Judge {
     const { rule, compiled } = trial;
     const { message } = compiled;
     if (message === undefined) {
-      this.#add(trial, trial.broken(messageOf(rule)));
+      this.#add(trial, trial.broken(messageOf(rule), this.#showsValues));
       return;
     }
     const outcome = this.#run(message, variables);
     if (outcome.kind !== 'over') {
       const text = outcome.kind === 'value' ? usableMessage(outcome.value) : undefined;
-      this.#add(trial, trial.broken(text ?? messageOf(rule)));
+      this.#add(trial, trial.broken(text ?? messageOf(rule), this.#showsValues));
       return;
     }
     const text = outcome.isRequest
@@ -167,6 +175,9 @@ type Run =
   | { readonly kind: 'failed'; readonly why: string }
   /** `isRequest`: the request's budget is spent, not the rule's. */
   | { readonly kind: 'over'; readonly isRequest: boolean };
+
+/** An object or list, which errors do not show. */
+const UNSHOWN = Symbol('unshown');
 
 /** One rule and one value. */
 class Trial {
@@ -210,17 +221,25 @@ class Trial {
     return invalidValue(named(this.place.path), this.shown, why);
   }
 
-  broken(text: string): FieldError {
+  broken(text: string, showsValue: boolean): FieldError {
+    const shown = showsValue ? this.#value : this.shown;
     switch (this.rule.reason) {
       case 'FieldValueForbidden':
         return forbiddenField(this.errorPath, text);
       case 'FieldValueRequired':
         return required(this.errorPath, text);
       case 'FieldValueDuplicate':
-        return duplicate(this.errorPath, this.shown);
+        return shown === UNSHOWN ? duplicateUnshown(this.errorPath) : duplicate(this.errorPath, shown);
       default:
-        return invalidValue(this.errorPath, this.shown, text);
+        return shown === UNSHOWN
+          ? invalidUnshown(this.errorPath, text)
+          : invalidValue(this.errorPath, shown, text);
     }
+  }
+
+  get #value(): unknown {
+    const { type } = this.type.schema;
+    return type === 'object' || type === 'array' ? UNSHOWN : this.place.value;
   }
 }
 

@@ -203,6 +203,23 @@ describe('errors', () => {
     expect(error).toEqual({ type: reason, field: 'spec', message: text });
   });
 
+  test.each<[string | undefined, JSONSchemaProps, JsonObject[string], string]>([
+    [undefined, TEXT, 'a"b', 'Invalid value: "a\\"b": m'],
+    [undefined, TEXT, '', 'Invalid value: "": m'],
+    [undefined, INTEGER, 9223372036854775807n, 'Invalid value: 9223372036854775807: m'],
+    [undefined, { type: 'boolean' }, false, 'Invalid value: false: m'],
+    [undefined, { 'x-kubernetes-int-or-string': true }, '5%', 'Invalid value: "5%": m'],
+    [undefined, { type: 'array', items: TEXT }, ['a'], 'Invalid value: m'],
+    [undefined, { type: 'object', additionalProperties: TEXT }, {}, 'Invalid value: m'],
+    ['FieldValueDuplicate', TEXT, 'a', 'Duplicate value: "a"'],
+    ['FieldValueDuplicate', { type: 'array', items: TEXT }, [], 'Duplicate value'],
+    ['FieldValueForbidden', TEXT, 'a', 'Forbidden: m'],
+  ])('show scalar values since 1.35: %s %j %s', (reason, x, value, text) => {
+    const broken = { rule: 'self != self', message: 'm', ...(reason === undefined ? {} : { reason }) };
+    const schema = withSpec({ x: { ...x, [RULES]: [broken] } });
+    expect(check(schema, { spec: { x: value } }, { showsValues: true })).toEqual([`spec.x: ${text}`]);
+  });
+
   test.each([
     ['.max', 'spec.max'],
     ["['max']", 'spec.max'],
