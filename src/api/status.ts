@@ -64,19 +64,21 @@ export interface StatusInit {
 export class StatusError extends Error {
   readonly status: Status;
   readonly #since134: StatusInit | undefined;
+  readonly #since132: StatusInit | undefined;
 
-  /** `since134`: the error as versions since 1.34 have it, where it differs. */
-  constructor(init: StatusInit, options?: ErrorOptions, since134?: StatusInit) {
+  /** `since134`, `since132`: the error as versions since then have it, where it differs from the oldest. */
+  constructor(init: StatusInit, options?: ErrorOptions, since134?: StatusInit, since132?: StatusInit) {
     super(init.message, options);
     this.name = 'StatusError';
     this.status = toFailure(init);
     this.#since134 = since134;
+    this.#since132 = since132;
   }
 
   /** The error in the words of the emulated version. */
   inVersion(minor: Minor): StatusError {
-    if (minor < 34 || this.#since134 === undefined) return this;
-    return new StatusError(this.#since134, { cause: this.cause });
+    const newer = minor >= 34 ? this.#since134 : minor >= 32 ? this.#since132 : undefined;
+    return newer === undefined ? this : new StatusError(newer, { cause: this.cause });
   }
 }
 
@@ -110,7 +112,9 @@ export interface FieldError {
   readonly field: string;
   /** The text after the path, for example `Required value: must be specified`. */
   readonly message: string;
-  /** The text since 1.34, where it shows a value in another notation. */
+  /** The text since 1.32, where it has other words. */
+  readonly messageSince132?: string;
+  /** The text since 1.34, where it shows a value in another notation or has other words. */
   readonly messageSince134?: string;
 }
 
@@ -180,12 +184,17 @@ export function invalid(kind: ErroneousKind, name: string, errors: readonly Fiel
   const shown = errors.length > MAX_SHOWN ? errors.slice(0, MAX_SHOWN) : errors;
   const hasMore = errors.length > shown.length;
   const init = toInvalid(kind, name, { shown, hasMore });
-  if (shown.every(({ messageSince134 }) => messageSince134 === undefined)) return new StatusError(init);
-  const newer = shown.map(({ messageSince134, ...error }) => ({
-    ...error,
-    message: messageSince134 ?? error.message,
-  }));
-  return new StatusError(init, undefined, toInvalid(kind, name, { shown: newer, hasMore }));
+  const inWords = (since: 132 | 134): StatusInit | undefined => {
+    const newer = shown.map((error) => ({ ...error, message: messageOf(error, since) }));
+    const isSame = newer.every(({ message }, at) => message === shown[at]?.message);
+    return isSame ? undefined : toInvalid(kind, name, { shown: newer, hasMore });
+  };
+  return new StatusError(init, undefined, inWords(134), inWords(132));
+}
+
+function messageOf({ message, messageSince132, messageSince134 }: FieldError, since: 132 | 134): string {
+  const since132 = messageSince132 ?? message;
+  return since === 132 ? since132 : (messageSince134 ?? since132);
 }
 
 interface ErroneousKind {
