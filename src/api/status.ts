@@ -115,7 +115,9 @@ export interface FieldError {
   readonly field: string;
   /** The text after the path, for example `Required value: must be specified`. */
   readonly message: string;
-  /** The text since 1.34, where it shows a value in another notation. */
+  /** The text since 1.32, where it has other words. */
+  readonly messageSince132?: string;
+  /** The text since 1.34, where it shows a value in another notation or has other words. */
   readonly messageSince134?: string;
   /** The text since 1.35, where it differs from that. */
   readonly messageSince135?: string;
@@ -207,7 +209,8 @@ export function invalid(kind: ErroneousKind, name: string, errors: readonly Fiel
   return new StatusError(init, undefined, later);
 }
 
-const since134 = ({ message, messageSince134 = message }: FieldError): string => messageSince134;
+const since132 = ({ message, messageSince132 = message }: FieldError): string => messageSince132;
+const since134 = (error: FieldError): string => error.messageSince134 ?? since132(error);
 
 /** Versions that write some errors otherwise than those before. */
 const LATER: readonly {
@@ -215,6 +218,7 @@ const LATER: readonly {
   differs(error: FieldError): boolean;
   wordOf(error: FieldError): string;
 }[] = [
+  { since: 32, differs: (error) => error.messageSince132 !== undefined, wordOf: since132 },
   { since: 34, differs: (error) => error.messageSince134 !== undefined, wordOf: since134 },
   {
     since: 35,

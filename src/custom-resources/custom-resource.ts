@@ -9,6 +9,7 @@ import { CUSTOM_TYPE, type CustomDecodeOptions, type CustomVersion } from '../re
 import { compareVersions } from '../registry/registry.ts';
 import type { ResourceDefinition } from '../registry/resource-definition.ts';
 import type { Store } from '../storage/store.ts';
+import { hasDefault, propertyOf } from '../structural/schema-node.ts';
 import { getOrAdd } from '../util/get-or-add.ts';
 import type { Steps } from '../util/turns.ts';
 import { type ConversionParts, toConverter, type WebhookConverter } from './conversion/webhook-converter.ts';
@@ -49,6 +50,7 @@ export class CustomResource implements TranslatedResource {
   readonly converter: WebhookConverter | undefined;
   readonly #parts: SchemaParts;
   #isEnding: boolean;
+  #presetsStatus: boolean | undefined;
   readonly #schemas = new WeakMap<JSONSchemaProps, VersionSchema>();
 
   constructor(json: Buffer, parts: CustomResourceParts) {
@@ -87,6 +89,14 @@ export class CustomResource implements TranslatedResource {
     return served
       .sort((a, b) => Number(b.storage === true) - Number(a.storage === true))
       .map((version) => this.#toDefinition(version));
+  }
+
+  get presetsStatus(): boolean {
+    if (this.#presetsStatus === undefined) {
+      const status = propertyOf(this.source.readSchema(this.storedVersion) ?? {}, 'status');
+      this.#presetsStatus = status !== undefined && hasDefault(status);
+    }
+    return this.#presetsStatus;
   }
 
   /** Undefined: the version is gone or has no schema. */

@@ -16,6 +16,8 @@ export interface TranslatedResource {
   readonly storedVersion: string;
   /** Objects may have been stored under an earlier schema. */
   readonly mayBeOutdated: boolean;
+  /** The schema has a default status. Creates drop it with the status; readers see it until the status is written. */
+  readonly presetsStatus: boolean;
   /** Undefined: versions differ only in apiVersion. */
   readonly converter: WebhookConverter | undefined;
   readonly retired: AbortSignal;
@@ -100,8 +102,8 @@ export class VersionTranslation implements Translation {
 
   /** Returns a written object as readers see it: with the defaults of the stored version. */
   async readBack(json: Buffer): Promise<Buffer> {
-    const { storedVersion } = this.#resource;
-    if (storedVersion === this.#version) return json;
+    const { storedVersion, presetsStatus } = this.#resource;
+    if (storedVersion === this.#version && !presetsStatus) return json;
     const object = parseStored(await this.write(json));
     this.#resource.schemaOf(storedVersion)?.normalize(object);
     const shown = await this.from(object);
@@ -161,7 +163,8 @@ export class VersionTranslation implements Translation {
 
   /** Whether this version would store the same bytes, judged by their beginning. */
   #isCurrent(json: Buffer): boolean {
-    if (this.#resource.mayBeOutdated || this.#resource.storedVersion !== this.#version) return false;
+    const { mayBeOutdated, presetsStatus, storedVersion } = this.#resource;
+    if (mayBeOutdated || presetsStatus || storedVersion !== this.#version) return false;
     return json.subarray(0, this.#head.length).equals(this.#head);
   }
 

@@ -21,10 +21,6 @@ export const invalidValue = (field: string, value: unknown, why: string): FieldE
     why === '' ? `Invalid value: ${shown}` : `Invalid value: ${shown}: ${why}`,
   );
 
-/** An invalid value that the message does not show: it is too large, or more than one value. */
-export const invalidUnshown = (field: string, why: string): FieldError =>
-  counted({ type: 'FieldValueInvalid', field, message: `Invalid value: ${why}` });
-
 export const internalFieldError = (field: string, why: string): FieldError =>
   counted({ type: 'InternalError', field, message: `Internal error: ${why}` });
 
@@ -60,13 +56,30 @@ export const tooLong = (field: string, mostBytes: number): FieldError =>
     type: 'FieldValueTooLong',
     field,
     message: `Too long: must have at most ${mostBytes} bytes`,
+    ...tooLongSince132(mostBytes),
   });
+
+/** The limit of a schema, or of another text that is counted in characters. */
+export const longerThan = (field: string, most: number): FieldError =>
+  counted({
+    type: 'FieldValueTooLong',
+    field,
+    message: `Too long: may not be longer than ${most}`,
+    ...tooLongSince132(most),
+  });
+
+/** All limits of texts are worded alike since 1.32, and one byte is singular since 1.34. */
+const tooLongSince132 = (mostBytes: number): Pick<FieldError, 'messageSince132' | 'messageSince134'> => ({
+  messageSince132: `Too long: may not be more than ${mostBytes} bytes`,
+  ...(mostBytes === 1 ? { messageSince134: 'Too long: may not be more than 1 byte' } : {}),
+});
 
 export const tooMany = (field: string, actual: number, most: number): FieldError =>
   counted({
     type: 'FieldValueTooMany',
     field,
     message: `Too many: ${actual}: must have at most ${most} items`,
+    ...(most === 1 ? { messageSince134: `Too many: ${actual}: must have at most 1 item` } : {}),
   });
 
 /** An error whose text shows a value: in Go's notation, and since 1.34 as JSON. */

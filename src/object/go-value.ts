@@ -24,10 +24,10 @@ export class GoText {
 
 export const goText = (text: string, json = text): GoText => new GoText(text, json);
 
-/** A list of strings is written as in Go; any other list or object as JSON, because its Go type is unknown here. */
+/** A value that is absent is the text "null". A list of strings is written as in Go; any other list or object as JSON, because its Go type is unknown here. */
 export function goValue(value: unknown): string {
   if (value instanceof GoText) return value.text;
-  if (value === undefined || value === null) return 'null';
+  if (isNil(value)) return '"null"';
   switch (typeof value) {
     case 'string':
       return goQuote(value);
@@ -47,13 +47,15 @@ const isStrings = (value: unknown): value is string[] =>
 /** The same value as JSON where messages since 1.34 show it so; undefined where Go's notation is no different. */
 export function goValueAsJson(value: unknown): string | undefined {
   if (value instanceof GoText) return value.json === value.text ? undefined : value.json;
-  return isStrings(value) ? shownJson(value) : undefined;
+  return isNil(value) || isStrings(value) ? shownJson(value) : undefined;
 }
+
+const isNil = (value: unknown): value is null | undefined => value === undefined || value === null;
 
 /** As goJson writes it, of a value that may hold texts that are written already, large numbers, and fields that are undefined. */
 export function shownJson(value: unknown): string {
   if (value instanceof GoText) return value.json;
-  if (value === undefined || value === null) return 'null';
+  if (isNil(value)) return 'null';
   if (typeof value === 'bigint') return String(value);
   if (typeof value !== 'object') return goEscaped(JSON.stringify(value));
   if (Array.isArray(value)) return `[${value.map(shownJson).join(',')}]`;

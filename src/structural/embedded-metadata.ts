@@ -3,6 +3,7 @@ import type { MessageSchema } from '../api/schema.ts';
 import type { FieldError } from '../api/status.ts';
 import { decodeObject } from '../codec/decode.ts';
 import { DecodeError } from '../codec/decode-error.ts';
+import { required } from '../object/field-errors.ts';
 import { FieldPath } from '../object/field-path.ts';
 import { goAny } from '../object/go-value.ts';
 import { isObject, setField } from '../object/json-values.ts';
@@ -179,13 +180,18 @@ export function validateEmbedded(
 }
 
 function validateHead(at: FieldPath, object: JsonObject, objectMeta: MessageSchema): void {
-  for (const name of ['apiVersion', 'kind'])
-    if (object[name] === undefined) at.field(name).required('must not be empty');
+  for (const name of ['apiVersion', 'kind']) if (object[name] === undefined) at.add([absent(at.field(name))]);
   const { apiVersion, kind, metadata } = object;
   if (apiVersion !== undefined) validateText(at.field('apiVersion'), apiVersion, checkApiVersion);
   if (kind !== undefined) validateText(at.field('kind'), kind, checkKind);
   if (metadata !== undefined) validateMetadata(at, metadata, objectMeta);
 }
+
+/** Since 1.34 the error says no more than that the value is required. */
+const absent = (at: FieldPath): FieldError => ({
+  ...required(at.toString(), 'must not be empty'),
+  messageSince134: 'Required value',
+});
 
 function validateText(at: FieldPath, value: JsonValue, check: (text: string) => string[]): void {
   if (typeof value !== 'string') at.invalid(shown(value), 'must be a string');

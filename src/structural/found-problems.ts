@@ -1,6 +1,13 @@
 import type { JsonValue } from '../api/json.ts';
 import type { FieldError } from '../api/status.ts';
-import { counted, invalidValue, notSupported, required, tooMany } from '../object/field-errors.ts';
+import {
+  counted,
+  invalidValue,
+  longerThan,
+  notSupported,
+  required,
+  tooMany,
+} from '../object/field-errors.ts';
 import { goAny, goQuote } from '../object/go-value.ts';
 import type { Enumeration } from './value-rules.ts';
 
@@ -67,14 +74,13 @@ export class FoundProblems {
 
   notAmong(path: string, value: JsonValue, known: Enumeration): void {
     this.#add(`${path} in body should be one of ${known.text}`, path, (field) =>
-      notSupported(field, value === null ? 'null' : goAny(value), known.texts),
+      notSupported(field, value === null ? value : goAny(value), known.texts),
     );
   }
 
   tooLong(path: string, most: number): void {
-    const message = `Too long: may not be longer than ${most}`;
     this.#add(`${path} in body should be at most ${most} chars long`, path, (field) =>
-      counted({ type: 'FieldValueTooLong', field, message }),
+      longerThan(field, most),
     );
   }
 

@@ -98,6 +98,22 @@ test('an object that the schema of today leaves as it is, is current', async () 
   expect(await versioned.get(KEY, LATEST)).toBe(await store.get(KEY, LATEST));
 });
 
+test('an object that is stored without a status has the default status, until it has another', async () => {
+  const store = new ReferenceStore();
+  const phase: JSONSchemaProps = { type: 'string' };
+  const status: JSONSchemaProps = { type: 'object', properties: { phase }, default: { phase: 'Pending' } };
+  const resource = resourceOf(1, { name: 'v1', properties: { status } });
+  const versioned = storeOf(resource, 'v1', store);
+  const { custom } = resource.definitions()[0] ?? {};
+  const preset = { ...objectOf('v1'), status: { phase: 'Pending' } };
+  const written = await custom?.readBack(toStoredJson(objectOf('v1')));
+  expect(written && parseStored(written)).toEqual(preset);
+  await commit(versioned, objectOf('v1'));
+  expect(shown(await versioned.get(KEY, LATEST))).toEqual(preset);
+  const other = toStoredJson({ ...objectOf('v1'), status: { phase: 'Ready' } });
+  expect(await custom?.readBack(other)).toEqual(other);
+});
+
 test('an object whose defaults would be more than an object may have is shown without them', async () => {
   const store = new ReferenceStore();
   await commit(store, objectOf('v1', { items: Array.from({ length: 40 }, () => ({})) }));

@@ -13,8 +13,8 @@ import {
 import { goLabelSelector, goServicePort, goToleration } from '../../src/resources/rules/go-structs.ts';
 
 test.each<[unknown, string]>([
-  [null, 'null'],
-  [undefined, 'null'],
+  [null, '"null"'],
+  [undefined, '"null"'],
   ['a"b\\c', '"a\\"b\\\\c"'],
   ['tab\tline\nbell\x07nul\0del\x7f', '"tab\\tline\\nbell\\anul\\x00del\\x7f"'],
   ['grün ✓ <&> 😀', '"grün ✓ <&> 😀"'],
@@ -89,6 +89,13 @@ test.each<[unknown, string]>([
 });
 
 test('a text or number is the same in all versions', () => {
-  for (const value of ['a<b', 1, true, null, goAny('x'), goText('5s')])
+  for (const value of ['a<b', 1, true, goAny('x'), goText('5s')])
     expect(invalidValue('f', value, 'is wrong')).not.toHaveProperty('messageSince134');
+});
+
+test.each([null, undefined])('%s is the text "null" before 1.34, and JSON since', (value) => {
+  expect(invalidValue('f', value, 'is wrong')).toMatchObject({
+    message: 'Invalid value: "null": is wrong',
+    messageSince134: 'Invalid value: null: is wrong',
+  });
 });

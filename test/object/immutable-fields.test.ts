@@ -32,7 +32,7 @@ describe('a field that the IDL calls immutable', () => {
 
   test('can neither come nor go', () => {
     expect(problems('networking/v1.IngressClass', { spec: {} }, { spec: { controller: 'a.io/b' } })).toEqual([
-      'spec.controller: Invalid value: null: field is immutable',
+      'spec.controller: Invalid value: "null": field is immutable',
     ]);
     expect(problems('networking/v1.IngressClass', { spec: { controller: 'a.io/b' } }, {})).toHaveLength(1);
     expect(problems('networking/v1.IngressClass', { spec: {} }, {})).toEqual([]);

@@ -413,7 +413,7 @@ describe('a workload of 1.35', () => {
     const without = varyAll(good, { 'spec.controllerRef': undefined });
     expect(of35.problemsOnUpdate(firstWorkloads, without, good)).toEqual([]);
     expect(of35.problemsOnUpdate(firstWorkloads, good, without)).toEqual([
-      'controllerRef: Invalid value: null: field is immutable',
+      'controllerRef: Invalid value: "null": field is immutable',
     ]);
     expect(
       of35.problemsOnUpdate(firstWorkloads, good, varyAll(good, { 'spec.podGroups.0.name': 'other' })),

@@ -256,7 +256,7 @@ describe('storage versions', () => {
     [
       {},
       { storageVersions: [{ apiServerID: 'a', encodingVersion: 'apps/v1', decodableVersions: ['apps/v1'] }] },
-      ['status.commonEncodingVersion: Invalid value: null: the common encoding version is apps/v1'],
+      ['status.commonEncodingVersion: Invalid value: "null": the common encoding version is apps/v1'],
     ],
     [
       {},

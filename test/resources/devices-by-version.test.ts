@@ -155,10 +155,10 @@ test.each<[string, ResourceDefinition, JsonObject, before: string[], since: stri
     claim({ name: 'a', exactly: { ...one, count: -1 }, firstAvailable: [{ name: 'b', ...one }] }),
     [
       'spec.devices.requests[0].exactly.count: Invalid value: -1: must be greater than zero',
-      'spec.devices.requests[0]: Invalid value: null: exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set',
+      'spec.devices.requests[0]: Invalid value: "null": exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set',
     ],
     [
-      'spec.devices.requests[0]: Invalid value: null: exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set',
+      'spec.devices.requests[0]: Invalid value: "null": exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set',
     ],
     35,
   ],

@@ -83,7 +83,7 @@ describe('claims', () => {
     [
       { 'spec.devices.requests.1.exactly': { deviceClassName: 'a' } },
       [
-        'spec.devices.requests[1]: Invalid value: null: exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set',
+        'spec.devices.requests[1]: Invalid value: "null": exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set',
       ],
     ],
     [
@@ -224,7 +224,7 @@ describe('slices', () => {
     [
       { 'spec.devices.0.nodeName': 'node-1' },
       [
-        'spec.devices[0]: Invalid value: null: `nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec',
+        'spec.devices[0]: Invalid value: "null": `nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec',
       ],
     ],
     [

@@ -48,7 +48,7 @@ describe('an update of a pod', () => {
       'no deadline any more',
       { 'spec.activeDeadlineSeconds': undefined },
       [
-        'spec.activeDeadlineSeconds: Invalid value: null: must not update from a positive integer to nil value',
+        'spec.activeDeadlineSeconds: Invalid value: "null": must not update from a positive integer to nil value',
       ],
     ],
     [

@@ -265,7 +265,7 @@ describe('rules', () => {
     expect(made(36, group)).toContain('schedulingGroup');
     expect(made(35, group)).not.toContain('schedulingGroup');
     expect(problems(36, pods, pod({ schedulingGroup: {} }), gates)).toEqual([
-      'spec.schedulingGroup.podGroupName: Invalid value: null: must specify one of: `podGroupName`',
+      'spec.schedulingGroup.podGroupName: Invalid value: "null": must specify one of: `podGroupName`',
     ]);
   });
 

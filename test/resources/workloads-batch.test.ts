@@ -262,7 +262,7 @@ test('how many run of a job may change, and what it does may not', () => {
   expect(problemsOnUpdate(jobs, FULL, seen(FULL, { completions: 6, parallelism: 6 }))).toEqual([]);
   expect(problemsOnUpdate(jobs, FULL, seen(FULL, { backoffLimitPerIndex: 2, successPolicy: null }))).toEqual([
     'spec.backoffLimitPerIndex: Invalid value: 2: field is immutable',
-    'spec.successPolicy: Invalid value: null: field is immutable',
+    'spec.successPolicy: Invalid value: "null": field is immutable',
   ]);
   const [line] = problemsOnUpdate(
     jobs,

@@ -110,6 +110,7 @@ test('embedded objects say what they are and have valid metadata', () => {
     'one.apiVersion: Required value: must not be empty',
     'one.kind: Required value: must not be empty',
   ]);
+  expect(validateEmbedded({ one: {} }, SCHEMA, objectMeta)[0]?.messageSince134).toBe('Required value');
   expect(linesOf({ one: { ...good, metadata: { name: '..', labels: { a: 'b c' } } } })).toEqual([
     `one.metadata.name: Invalid value: "..": may not be '..'`,
     expect.stringMatching(/^one\.metadata\.labels: Invalid value: "b c": a valid label must be/),

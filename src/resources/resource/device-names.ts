@@ -1,4 +1,4 @@
-import { counted } from '../../object/field-errors.ts';
+import { counted, longerThan } from '../../object/field-errors.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkName } from '../../object/text-formats.ts';
 import { minorOf } from '../rules/minor-of.ts';
@@ -94,8 +94,7 @@ function reportTooLong(at: FieldPath, most: number): void {
 
 /** `most` counts characters of a text and items of a list. The value itself is not shown. */
 export function reportLength(at: FieldPath, most: number): void {
-  const message = `Too long: may not be longer than ${most}`;
-  at.add([counted({ type: 'FieldValueTooLong', field: at.toString(), message })]);
+  at.add([longerThan(at.toString(), most)]);
 }
 
 export function mustHaveAtMost(at: FieldPath, most: number, items: readonly unknown[]): void {

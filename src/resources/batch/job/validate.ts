@@ -1,6 +1,7 @@
 import type { Job, JobSpec } from '../../../api/types/batch/v1.ts';
 import type { Affinity, PodSpec, PodTemplateSpec } from '../../../api/types/core/v1.ts';
 import { equal } from '../../../object/equality.ts';
+import { longerThan } from '../../../object/field-errors.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { checkName } from '../../../object/text-formats.ts';
 import { validatePodTemplate } from '../../pod/validation/pod.ts';
@@ -206,8 +207,7 @@ const HTTP_PATH = /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/;
 function validateManagedBy(at: FieldPath, name: string): void {
   mustBeDomainPath(at, name);
   if (name.length > MAX_MANAGER_CHARS) {
-    const message = `Too long: may not be longer than ${MAX_MANAGER_CHARS}`;
-    at.add([{ type: 'FieldValueTooLong', field: String(at), message }]);
+    at.add([longerThan(at.toString(), MAX_MANAGER_CHARS)]);
   }
 }
 

@@ -8,6 +8,7 @@ import type {
   SecurityContext,
   Sysctl,
 } from '../../../api/types/core/v1.ts';
+import { longerThan } from '../../../object/field-errors.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { mustBeOneOf } from '../../rules/name-rules.ts';
 import { mustBeWithin } from '../../rules/numbers.ts';
@@ -151,8 +152,7 @@ function mustBeProfileName(at: FieldPath, name: string): void {
   if (name.trim() !== name) at.invalid(name, 'must not be padded with whitespace');
   else if (name === '') at.required('must be set when AppArmor type is Localhost');
   else if (name.length > MAX_PATH_CHARS) {
-    const message = `Too long: may not be longer than ${MAX_PATH_CHARS}`;
-    at.add([{ type: 'FieldValueTooLong', field: String(at), message }]);
+    at.add([longerThan(at.toString(), MAX_PATH_CHARS)]);
   }
 }
 
