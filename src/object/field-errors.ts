@@ -21,6 +21,10 @@ export const invalidValue = (field: string, value: unknown, why: string): FieldE
     why === '' ? `Invalid value: ${shown}` : `Invalid value: ${shown}: ${why}`,
   );
 
+/** An invalid value that the message does not show: it is too large, or more than one value. */
+export const invalidUnshown = (field: string, why: string): FieldError =>
+  counted({ type: 'FieldValueInvalid', field, message: `Invalid value: ${why}` });
+
 export const internalFieldError = (field: string, why: string): FieldError =>
   counted({ type: 'InternalError', field, message: `Internal error: ${why}` });
 

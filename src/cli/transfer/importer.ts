@@ -16,7 +16,7 @@ import { findOthers } from './others.ts';
 import type { PastWrite } from './past-write.ts';
 import type { Progress } from './progress.ts';
 import { type Outcome, Report } from './report.ts';
-import { NotTaken, Refused, type Shaped, type Shapes, type SourceObject } from './shapes.ts';
+import { lacksAddress, NotTaken, Refused, type Shaped, type Shapes, type SourceObject } from './shapes.ts';
 import type { Source } from './source.ts';
 
 interface ImporterOptions {
@@ -409,14 +409,4 @@ function refuseIfFinal({ failure }: StorageError): void {
       throw new NotTaken(`it cannot be stored: ${failure.reason}`);
     default:
   }
-}
-
-/** A service that was never in a cluster. */
-function lacksAddress(shaped: Shaped): boolean {
-  const { group, resource } = shaped.key;
-  if (group !== '' || resource !== 'services') return false;
-  const { spec } = shaped.object as ApiObject & {
-    readonly spec?: { readonly type?: string; readonly clusterIP?: string };
-  };
-  return spec?.type !== 'ExternalName' && (spec?.clusterIP ?? '') === '';
 }
