@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+import type { JsonObject } from '../../api/object-meta.ts';
 import { parseStored } from '../../codec/stored-object.ts';
 import { equal } from '../../object/equality.ts';
 import { StorageError } from '../../storage/errors.ts';
