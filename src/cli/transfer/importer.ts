@@ -10,13 +10,14 @@ import { SharedExpiry } from '../../verbs/writing/shared-expiry.ts';
 import { VERSION } from '../../version.ts';
 import { describe } from './describe.ts';
 import { type Live, type Target, toLive } from './import-target.ts';
+import { lacksAddress } from './lacks-address.ts';
 import { learnDefinitions } from './learn-definitions.ts';
 import { NamespacesInUse } from './namespaces-in-use.ts';
 import { findOthers } from './others.ts';
 import type { PastWrite } from './past-write.ts';
 import type { Progress } from './progress.ts';
 import { type Outcome, Report } from './report.ts';
-import { lacksAddress, NotTaken, Refused, type Shaped, type Shapes, type SourceObject } from './shapes.ts';
+import { NotTaken, Refused, type Shaped, type Shapes, type SourceObject } from './shapes.ts';
 import type { Source } from './source.ts';
 
 interface ImporterOptions {

@@ -416,13 +416,3 @@ function nameOf({ kind, metadata }: JsonObject): string {
   const { namespace, name } = (metadata ?? {}) as { readonly namespace?: string; readonly name?: string };
   return `${String(kind ?? 'object')} ${namespace === undefined ? '' : `${namespace}/`}${name ?? '(no name)'}`;
 }
-
-/** Whether it is a service that was never in a cluster. */
-export function lacksAddress(shaped: Shaped): boolean {
-  const { group, resource } = shaped.key;
-  if (group !== '' || resource !== 'services') return false;
-  const { spec } = shaped.object as ApiObject & {
-    readonly spec?: { readonly type?: string; readonly clusterIP?: string };
-  };
-  return spec?.type !== 'ExternalName' && (spec?.clusterIP ?? '') === '';
-}
