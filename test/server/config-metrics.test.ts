@@ -23,8 +23,8 @@ test('readings of a configuration are counted, and since 1.34 the hash of what i
   const prefix = 'apiserver_authentication_config_controller';
   const id = `apiserver_id_hash="${hash('one')}"`;
   const counted = [
-    `${prefix}_automatic_reload_last_timestamp_seconds{status="failure",${id}} 1893456000.5`,
-    `${prefix}_automatic_reload_last_timestamp_seconds{status="success",${id}} 1893456000.5`,
+    `${prefix}_automatic_reload_last_timestamp_seconds{status="failure",${id}} 1.8934560005e+09`,
+    `${prefix}_automatic_reload_last_timestamp_seconds{status="success",${id}} 1.8934560005e+09`,
     `${prefix}_automatic_reloads_total{status="failure",${id}} 1`,
     `${prefix}_automatic_reloads_total{status="success",${id}} 2`,
   ];

@@ -34,7 +34,7 @@ async function answer(resource: string, spec: JsonObject, metadata: JsonObject =
 }
 
 const NEITHER =
-  'spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified';
+  'spec.resourceAttributes: Invalid value: "null": exactly one of nonResourceAttributes or resourceAttributes must be specified';
 const NO_SUBJECT = 'spec.user: Invalid value: "": at least one of user or group must be specified';
 const BOTH =
   'spec.nonResourceAttributes: Invalid value: {"Path":"/x","Verb":"get"}: cannot be specified in combination with resourceAttributes';
