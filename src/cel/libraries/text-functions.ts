@@ -4,57 +4,68 @@ import { spendOnSize } from '../budget.ts';
 
 const SURROGATE = /[\uD800-\uDFFF]/;
 
-/** The code points of a text; most texts are their own. */
-const pointsOf = (text: string): string | string[] => (SURROGATE.test(text) ? [...text] : text);
-
-const joined = (points: string | readonly string[]): string =>
-  typeof points === 'string' ? points : points.join('');
+/** The UTF-16 units of the code point at a unit. */
+const unitsAt = (text: string, unit: number): number => ((text.codePointAt(unit) ?? 0) > 0xffff ? 2 : 1);
 
 /** The number of code points before a UTF-16 unit. */
-const pointAt = (text: string, unit: number): bigint =>
-  unit < 0 ? -1n : BigInt(pointsOf(text.slice(0, unit)).length);
+function pointAt(text: string, end: number): bigint {
+  if (end < 0 || !SURROGATE.test(text)) return BigInt(end);
+  let points = 0;
+  for (let unit = 0; unit < end; unit += unitsAt(text, unit)) points += 1;
+  return BigInt(points);
+}
 
-/** @throws Error */
-function inText(at: bigint, length: number): number {
-  if (at < 0n || at > BigInt(length)) throw new Error(`index out of range: ${at}`);
-  return Number(at);
+/** The UTF-16 unit at which a code point begins, or at which the text ends. @throws Error when the text is shorter */
+function unitOf(text: string, at: bigint): number {
+  const outside = (): Error => new Error(`index out of range: ${at}`);
+  if (at < 0n || at > BigInt(text.length)) throw outside();
+  if (!SURROGATE.test(text)) return Number(at);
+  let unit = 0;
+  for (let left = Number(at); left > 0; left -= 1) {
+    if (unit >= text.length) throw outside();
+    unit += unitsAt(text, unit);
+  }
+  return unit;
 }
 
 /** @throws Error */
 export function substring(text: string, start: bigint, end?: bigint): string {
-  const points = pointsOf(text);
   if (end !== undefined && start > end)
     throw new Error(`invalid substring range. start: ${start}, end: ${end}`);
-  const from = inText(start, points.length);
-  return joined(points.slice(from, end === undefined ? undefined : inText(end, points.length)));
+  const from = unitOf(text, start);
+  return text.slice(from, end === undefined ? undefined : unitOf(text, end));
 }
 
 /** @throws Error */
 export function charAt(text: string, at: bigint): string {
-  const points = pointsOf(text);
-  return points[inText(at, points.length)] ?? '';
+  const unit = unitOf(text, at);
+  return text.slice(unit, unit + unitsAt(text, unit));
 }
 
-/** The UTF-16 unit of a code point. @throws Error when the text does not have it */
-function unitOf(text: string, at: bigint): number {
-  const points = pointsOf(text);
-  if (at < 0n || at >= BigInt(points.length)) throw new Error(`index out of range: ${at}`);
-  return joined(points.slice(0, Number(at))).length;
+/** Where a search may begin: at a character. @throws Error */
+function searchFrom(text: string, at: bigint): number {
+  const unit = unitOf(text, at);
+  if (unit === text.length) throw new Error(`index out of range: ${at}`);
+  return unit;
 }
 
 /** @throws Error */
 export function indexOf(text: string, sought: string, from?: bigint): bigint {
   if (sought === '') return from ?? 0n;
-  return pointAt(text, text.indexOf(sought, from === undefined ? 0 : unitOf(text, from)));
+  return pointAt(text, text.indexOf(sought, from === undefined ? 0 : searchFrom(text, from)));
 }
 
 /** @throws Error */
 export function lastIndexOf(text: string, sought: string, from?: bigint): bigint {
-  if (sought === '') return from ?? BigInt(pointsOf(text).length);
-  return pointAt(text, text.lastIndexOf(sought, from === undefined ? text.length : unitOf(text, from)));
+  if (sought === '') return from ?? pointAt(text, text.length);
+  return pointAt(text, text.lastIndexOf(sought, from === undefined ? text.length : searchFrom(text, from)));
 }
 
+/** What a part of one character costs, in characters. */
+const PART_SIZE = 4;
+
 export function split(text: string, separator: string, most = -1n): string[] {
+  if (separator === '') spendOnSize(text.length * PART_SIZE);
   const parts = separator === '' ? [...text] : text.split(separator);
   if (most < 0n || BigInt(parts.length) <= most) return parts;
   const count = Number(most);
@@ -63,15 +74,12 @@ export function split(text: string, separator: string, most = -1n): string[] {
 
 /** An empty `from` is in front of each code point, and at the end. */
 export function replace(text: string, from: string, to: string, most = -1n): string {
+  if (from === '') spendOnSize(text.length * PART_SIZE);
   const parts = from === '' ? ['', ...text, ''] : text.split(from);
   const count = most < 0n ? parts.length - 1 : Math.min(Number(most), parts.length - 1);
   spendOnSize(text.length + count * to.length);
-  return (
-    parts
-      .slice(0, count)
-      .map((part) => part + to)
-      .join('') + parts.slice(count).join(from)
-  );
+  const replaced = count === 0 ? '' : parts.slice(0, count).join(to) + to;
+  return replaced + parts.slice(count).join(from);
 }
 
 export const lowerAscii = (text: string): string => text.replace(/[A-Z]+/g, (some) => some.toLowerCase());
@@ -89,6 +97,8 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
   ['"', '\\"'],
 ]);
 
+const ESCAPED = /[\p{Cc}\\"]/gu;
+
 /** `strings.quote`: other control characters stay as they are. */
 export const quote = (text: string): string =>
-  `"${[...text.toWellFormed()].map((one) => ESCAPES.get(one) ?? one).join('')}"`;
+  `"${text.toWellFormed().replace(ESCAPED, (one) => ESCAPES.get(one) ?? one)}"`;

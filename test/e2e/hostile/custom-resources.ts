@@ -76,6 +76,15 @@ const RICH: Record<string, JSONSchemaProps> = {
     items: { type: 'string', maxLength: 20 },
     'x-kubernetes-validations': [{ rule: 'self.all(a, self.exists_one(b, a == b))' }],
   },
+  spelled: {
+    ...TEXT,
+    'x-kubernetes-validations': [
+      "substring(1, 2) != ''",
+      "lastIndexOf('z', 100) < 0",
+      "split('').size() > 0",
+      "replace('', 'y') != ''",
+    ].map((call) => ({ rule: `[1, 2, 3, 4, 5, 6, 7, 8].all(x, self.${call})`, message: 'no' })),
+  },
   embedded: {
     type: 'array',
     items: {
@@ -202,6 +211,11 @@ export const CUSTOM_RESOURCES: readonly HostileRequest[] = [
   create(
     'a rule that compares 400 items with each other',
     () => ({ compared: many(400, (at) => `r${at}`) }),
+    [422],
+  ),
+  create(
+    'rules that take the characters of a long text',
+    () => ({ spelled: '\u{1f600}'.repeat(250_000) }),
     [422],
   ),
   create('5,000 embedded objects', () => ({
