@@ -72,34 +72,33 @@ function addExpressions(term: KeyedTerm, labels: Labels): void {
 }
 
 /** Older nodes read the annotation, newer ones the field: copies each to the other, since 1.34 only to the field. */
-function joinAppArmor(pod: Pod, isToAnnotations: boolean): void {
-  const { metadata, spec = {} } = pod;
+function joinAppArmor({ metadata, spec = {} }: Pod, isToAnnotations: boolean): void {
+  const { annotations = {} } = metadata;
   const ofPod = spec.securityContext?.appArmorProfile;
+  const isInAnnotations = holdsAppArmor(annotations);
+  const added: [key: string, profile: string][] = [];
   for (const list of CONTAINER_LISTS)
     for (const container of spec[list] ?? []) {
-      const own = container.securityContext?.appArmorProfile;
-      if (holdsAppArmor(metadata.annotations) || (isToAnnotations && (own ?? ofPod) !== undefined))
-        joinProfile(pod, container, { ofPod, isToAnnotations });
+      const key = `${APP_ARMOR_PREFIX}${container.name ?? ''}`;
+      const annotation = isInAnnotations ? annotations[key] : undefined;
+      if (annotation !== undefined) toField(container, annotation, ofPod);
+      else if (isToAnnotations) {
+        const profile = toAnnotation(container.securityContext?.appArmorProfile ?? ofPod ?? {});
+        if (profile !== undefined) added.push([key, profile]);
+      }
     }
+  if (added.length > 0) metadata.annotations = { ...annotations, ...Object.fromEntries(added) };
 }
 
-function joinProfile(
-  { metadata }: Pod,
+function toField(
   container: Container | EphemeralContainer,
-  { ofPod, isToAnnotations }: { ofPod: AppArmorProfile | undefined; isToAnnotations: boolean },
+  annotation: string,
+  ofPod: AppArmorProfile | undefined,
 ): void {
-  const key = `${APP_ARMOR_PREFIX}${container.name ?? ''}`;
-  const annotation = metadata.annotations?.[key];
-  const own = container.securityContext?.appArmorProfile;
-  if (annotation === undefined) {
-    if (!isToAnnotations) return;
-    const said = toAnnotation(own ?? ofPod ?? {});
-    if (said !== undefined) metadata.annotations = { ...metadata.annotations, [key]: said };
-  } else if (own === undefined) {
-    const profile = fromAnnotation(annotation);
-    if (profile === undefined || equal(profile, ofPod)) return;
-    container.securityContext = { ...container.securityContext, appArmorProfile: profile };
-  }
+  if (container.securityContext?.appArmorProfile !== undefined) return;
+  const profile = fromAnnotation(annotation);
+  if (profile === undefined || equal(profile, ofPod)) return;
+  container.securityContext = { ...container.securityContext, appArmorProfile: profile };
 }
 
 /** A pod counts its generations since 1.33. Its placement on a node begins none. */

@@ -2,7 +2,12 @@ import type { PodSpec } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { checkQualifiedName } from '../../../object/text-formats.ts';
 import { containersOf } from '../containers-of.ts';
-import { APP_ARMOR_PREFIX, SECCOMP_CONTAINER_PREFIX, SECCOMP_POD } from '../security-profiles.ts';
+import {
+  APP_ARMOR_PREFIX,
+  holdsAppArmor,
+  SECCOMP_CONTAINER_PREFIX,
+  SECCOMP_POD,
+} from '../security-profiles.ts';
 import { mustDescend } from './file-paths.ts';
 
 type Annotations = Readonly<Record<string, string>>;
@@ -31,14 +36,19 @@ export function validatePodAnnotations(at: FieldPath, annotations: Annotations, 
   const cost = annotations[DELETION_COST];
   if (cost !== undefined && at.isOn('PodDeletionCost') && !isDeletionCost(cost))
     at.item(DELETION_COST).invalid(cost, 'must be a 32bit integer');
-  for (const key in annotations) {
-    const value = annotations[key] ?? '';
+  const containers = holdsAppArmor(annotations) ? namesOfContainers(spec) : NONE;
+  for (const [key, value] of Object.entries(annotations)) {
     if (key === SECCOMP_POD || key.startsWith(SECCOMP_CONTAINER_PREFIX))
       validateSeccomp(at.field(key), value);
     if (key.startsWith(APP_ARMOR_PREFIX))
-      validateAppArmor(at.item(key), value, key.slice(APP_ARMOR_PREFIX.length), spec);
+      validateAppArmor(at.item(key), value, { container: key.slice(APP_ARMOR_PREFIX.length), containers });
   }
 }
+
+const NONE: ReadonlySet<string> = new Set();
+
+const namesOfContainers = (spec: PodSpec): ReadonlySet<string> =>
+  new Set(containersOf(spec).map(({ container: { name = '' } }) => name));
 
 /** Written the one way integers are: no sign for plus, no leading zeros. */
 const isDeletionCost = (value: string): boolean =>
@@ -51,11 +61,14 @@ function validateSeccomp(at: FieldPath, profile: string): void {
   else if (!SECCOMP_PROFILES.includes(profile)) at.invalid(profile, 'must be a valid seccomp profile');
 }
 
-function validateAppArmor(at: FieldPath, profile: string, container: string, spec: PodSpec): void {
-  const isKnown = containersOf(spec).some(({ container: { name } }) => name === container);
+function validateAppArmor(
+  at: FieldPath,
+  profile: string,
+  { container, containers }: { readonly container: string; readonly containers: ReadonlySet<string> },
+): void {
   const isProfile =
     ['', 'runtime/default', 'unconfined'].includes(profile) || profile.startsWith('localhost/');
-  if (!isKnown) at.invalid(container, 'container not found');
+  if (!containers.has(container)) at.invalid(container, 'container not found');
   if (!isProfile) at.invalid(profile, `invalid AppArmor profile name: "${profile}"`);
 }
 
