@@ -254,7 +254,9 @@ test('metrics have the names that people chart, and only the label values they a
   await eventually(async () => {
     const { text } = await get('/metrics');
     expect(text).toMatch(/^apiserver_storage_objects\{resource="configmaps"\} [1-9]\d*$/m);
-    expect(text).toMatch(/^apiserver_storage_size_bytes\{storage_cluster_id="[^"]+"\} [1-9]\d+$/m);
+    expect(text).toMatch(
+      /^apiserver_storage_size_bytes\{storage_cluster_id="[^"]+"\} [1-9][\d.]+(e\+\d+)?$/m,
+    );
   });
   const { text, headers } = await get('/metrics');
   expect(headers['content-type']).toContain('version=0.0.4');

@@ -104,7 +104,7 @@ test('what is read from PostgreSQL is what a hand at psql has written there', as
 
 test('objects are counted where they are, and the database is measured, as often as the flags say', async () => {
   const line = /^apiserver_storage_objects\{resource="configmaps"\} (\d+)$/m;
-  const size = /^apiserver_storage_size_bytes\{storage_cluster_id="postgres-0"\} (\d+)$/m;
+  const size = /^apiserver_storage_size_bytes\{storage_cluster_id="postgres-0"\} ([\d.e+]+)$/m;
   for (const cluster of [uncached, team]) {
     const [count, sizeBytes] = [Number(await metric(cluster, line)), Number(await metric(cluster, size))];
     expect([count > 0, sizeBytes > 0]).toEqual([true, true]);
@@ -177,7 +177,7 @@ test('an overridden resource lives in its database, with revisions of its own, i
       .poll(() =>
         metric(
           team,
-          new RegExp(`^apiserver_storage_size_bytes\\{storage_cluster_id="${id}"\\} (\\d+)$`, 'm'),
+          new RegExp(`^apiserver_storage_size_bytes\\{storage_cluster_id="${id}"\\} ([\\d.e+]+)$`, 'm'),
         ),
       )
       .toMatch(/^[1-9]/);
