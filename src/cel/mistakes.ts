@@ -7,10 +7,17 @@ import type { CheckedNode, LibraryChecker, LibraryType } from './library-interna
 
 let collected: unknown[] | undefined;
 
-/** The errors that a check throws. @throws RangeError when the stack was not deep enough */
+/** As many are collected: each costs a pass over the expression, and 100 are shown. */
+const MAX_MISTAKES = 200;
+
+/** The errors that a check throws, the first {@link MAX_MISTAKES} of them. @throws RangeError when the stack was not deep enough */
 export function mistakesOf(check: () => void): readonly unknown[] {
   const found: unknown[] = [];
-  collecting(found, check);
+  try {
+    collecting(found, check);
+  } catch (error) {
+    if (found.length < MAX_MISTAKES) throw error;
+  }
   return found;
 }
 
@@ -31,6 +38,7 @@ function collecting<Result>(into: unknown[] | undefined, check: () => Result): R
 export function note(mistake: Error): void {
   if (collected === undefined) throw mistake;
   collected.push(mistake);
+  if (collected.length >= MAX_MISTAKES) throw mistake;
 }
 
 /** The type of a node; any type when its mistake is collected. */
@@ -39,7 +47,7 @@ export function orAnyType(checker: LibraryChecker, node: CheckedNode, check: () 
   try {
     return check();
   } catch (error) {
-    if (error instanceof RangeError) throw error;
+    if (error instanceof RangeError || collected.length >= MAX_MISTAKES) throw error;
     collected.push(error);
     node.checkedType = checker.getType('dyn');
     return node.checkedType;

@@ -94,6 +94,9 @@ export const LONG_LISTS: readonly HostileRequest[] = [
   dryRun('12,000 variables of a policy', POLICIES, [422], () =>
     policyWith({ variables: many(12_000, (at) => ({ name: `v${at}`, expression: '1' })) }),
   ),
+  dryRun('a policy with 3,000 mistakes in one expression', POLICIES, [422], () =>
+    policyWith({ validations: [{ expression: many(3_000, (at) => `a${at}(1)`).join(' && ') }] }),
+  ),
   dryRun('16,000 validations of a policy', POLICIES, [422], () =>
     policyWith({ validations: many(16_000, (at) => ({ expression: `object.a == ${at}` })) }),
   ),

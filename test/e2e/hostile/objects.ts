@@ -118,6 +118,17 @@ export const OBJECTS: readonly HostileRequest[] = [
     })),
     before: makeQuota,
   },
+  post('containers with an annotation of AppArmor each', `${CORE}/pods`, () =>
+    JSON.stringify({
+      metadata: {
+        ...{ name: 'annotated', namespace: 'default' },
+        annotations: Object.fromEntries(
+          many(8_000, (at) => [`container.apparmor.security.beta.kubernetes.io/c${at}`, 'unconfined']),
+        ),
+      },
+      spec: { containers: many(8_000, (at) => ({ name: `c${at}`, image: 'i' })) },
+    }),
+  ),
   post('containers of one name', `${CORE}/pods`, () =>
     fill(`{${meta},"spec":{"containers":[`, () => '{"name":"c","image":"i"}', ']}}'),
   ),
