@@ -18,7 +18,7 @@ import {
 } from './library-internals.ts';
 import { typeNumber } from './numbered-types.ts';
 import type { ObjectType, ValueType } from './objects.ts';
-import { CelError, isTooDeep, parseIn, toCelError } from './program.ts';
+import { CelError, isTooDeep, parseIn, refuseLong, toCelError } from './program.ts';
 import { CheckScope, RunScope } from './scopes.ts';
 
 /** The result of a run; its cost counts either way. */
@@ -77,8 +77,8 @@ export class DeclaredTypes {
     variables: Readonly<Record<string, ValueType>>,
     newest?: Minor,
   ): DeclaredProgram {
-    assertSize(expression);
     try {
+      refuseLong(expression, MAX_CODE_POINTS);
       const tree = parseIn(this.#base.environment, expression, newest).ast as unknown as CheckedNode;
       balanceChains(tree);
       const type = checkFully(this.#checker, tree, new CheckScope(this.#lookup(variables)));
@@ -151,15 +151,6 @@ export class DeclaredTypes {
 
 /** Half of cel-go's limit, which no real expression reaches; parsing and checking these takes less than a tenth of a second. */
 const MAX_CODE_POINTS = 50_000;
-
-/** @throws CelError */
-function assertSize(expression: string): void {
-  if (expression.length <= MAX_CODE_POINTS) return;
-  const size = [...expression].length;
-  if (size <= MAX_CODE_POINTS) return;
-  const why = `expression code point size exceeds limit: size: ${size}, limit ${MAX_CODE_POINTS}`;
-  throw new CelError(`compilation failed: ERROR: <input>:-1:0: ${why}`);
-}
 
 /** An operand of another type than the checked one, which `dyn` and null allow, is met by JavaScript's own error. */
 const toRunError = (error: unknown): CelError =>

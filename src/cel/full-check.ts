@@ -12,7 +12,7 @@ import {
   type LibraryVariable,
 } from './library-internals.ts';
 import { mistakesOf } from './mistakes.ts';
-import { type CelError, parseIn, toCelError } from './program.ts';
+import { type CelError, parseIn, refuseLong, toCelError } from './program.ts';
 import { CheckScope } from './scopes.ts';
 
 /** The code of values that a program cannot be made with. */
@@ -98,6 +98,9 @@ export const lookupIn =
   (name: string): LibraryVariable | undefined =>
     name === 'cel' ? undefined : variables.get(name);
 
+/** cel-go's limit. */
+const MAX_CODE_POINTS = 100_000;
+
 /** Checks expressions of one environment as strictly as Kubernetes does. The library itself lets more pass. */
 export class FullCheck {
   readonly #environment: Environment;
@@ -116,6 +119,7 @@ export class FullCheck {
 
   /** @throws Mistakes, and CelError when the expression cannot be parsed */
   check(expression: string, newest: Minor): void {
+    refuseLong(expression, MAX_CODE_POINTS);
     const tree = parseIn(this.#environment, expression, newest).ast as unknown as CheckedNode;
     balanceChains(tree);
     checkFully(this.#checker, tree, this.#scope);

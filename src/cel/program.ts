@@ -97,6 +97,13 @@ export function parseIn(
   return parsed;
 }
 
+/** @throws CelError for an expression of more code points */
+export function refuseLong(expression: string, most: number): void {
+  if (expression.length <= most) return;
+  const size = [...expression].length;
+  if (size > most) refuse(`expression code point size exceeds limit: size: ${size}, limit ${most}`);
+}
+
 /** The code of errors that have no place in the expression. */
 export const NESTING = 'nesting';
 

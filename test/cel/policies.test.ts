@@ -179,3 +179,19 @@ test('a question about rights can be about some objects of a resource', () => {
   expect(program?.run({ authorizer }).result).toBe(true);
   expect(asked).toMatchObject({ resource: 'pods', fieldSelector: 'spec.nodeName=n', labelSelector: 'app' });
 });
+
+test('a new expression may be as long as in Kubernetes, and shows 100 mistakes; one that is stored may be longer', () => {
+  const long = `'${'x'.repeat(100_000)}' == object.a`;
+  const compile = (expression: string, stored: readonly string[] = []): string | undefined => {
+    const limit = { newest: 36, minor: 36, stored: new Set(stored) } as const;
+    const compiled = new PolicyCompiler(false, limit).compile(expression, 'bool');
+    return compiled.program === undefined ? compiled.problem : undefined;
+  };
+  expect(compile(long)).toBe(
+    'compilation failed: ERROR: <input>:-1:0: expression code point size exceeds limit: size: 100014, limit 100000',
+  );
+  expect(compile(long, [long])).toBeUndefined();
+  const mistakes = Array.from({ length: 1_000 }, (_, at) => `a${at} == 1`).join(' && ');
+  expect(compile(mistakes)?.match(/undeclared reference/g)).toHaveLength(100);
+  expect(compile(mistakes)).toMatch(/\n100 more errors were truncated$/);
+});

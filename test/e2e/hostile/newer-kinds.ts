@@ -337,10 +337,21 @@ const POLICIES: readonly HostileRequest[] = [
       ),
     }),
   ),
-  dryRun('a policy with a mutation of 20,000 values', `${MUTATING}/mutatingadmissionpolicies`, 201, () =>
-    policyWith('long', {
-      mutations: [apply(`Object{data: {${many(20_000, (at) => `"k${at}": "v"`).join(',')}}}`)],
-    }),
+  ...(
+    [
+      [8_000, 201],
+      [20_000, 422],
+    ] as const
+  ).map(([values, code]) =>
+    dryRun(
+      `a policy with a mutation of ${values} values`,
+      `${MUTATING}/mutatingadmissionpolicies`,
+      code,
+      () =>
+        policyWith('long', {
+          mutations: [apply(`Object{data: {${many(values, (at) => `"k${at}":"v"`).join(',')}}}`)],
+        }),
+    ),
   ),
   under(
     'compares all keys with all',
