@@ -7,7 +7,7 @@ import type { CheckedNode, LibraryChecker, LibraryType } from './library-interna
 
 let collected: unknown[] | undefined;
 
-/** As many are collected: each costs a pass over the expression, and 100 are shown. */
+/** The check ends with this many: each costs a pass over the expression, and 100 are shown. */
 const MAX_MISTAKES = 200;
 
 /** The errors that a check throws, the first {@link MAX_MISTAKES} of them. @throws RangeError when the stack was not deep enough */

@@ -3,10 +3,10 @@ import type { Parameter } from './openapi-parameters.ts';
 
 /** An operation on its way into a document. */
 export interface Operation {
-  /** In lower case. */
+  /** The method in lower case. */
   readonly method: string;
   readonly json: JsonObject;
-  /** Without the body. */
+  /** The parameters, without the body. */
   readonly parameters: readonly Parameter[];
   /** The body as a parameter, which is its form in version 2. */
   readonly body?: JsonObject | undefined;

@@ -11,13 +11,13 @@ interface Known {
 
 export const BUILT_IN_TYPES = [...TEXTUAL, PROTOBUF];
 
-/** Of answers with objects. */
+/** The media types of answers with objects. */
 export function objectTypes({ cbor }: Known, isCustom: boolean): readonly string[] {
   if (isCustom) return TEXTUAL;
   return cbor ? [...BUILT_IN_TYPES, 'application/cbor'] : BUILT_IN_TYPES;
 }
 
-/** Of lists, which may be watched. */
+/** The media types of lists, which may be watched. */
 export function listTypes(known: Known, isCustom: boolean): readonly string[] {
   const types = objectTypes(known, isCustom);
   if (isCustom) return types;
@@ -25,7 +25,7 @@ export function listTypes(known: Known, isCustom: boolean): readonly string[] {
   return [...types, ...streams, ...(known.cbor ? ['application/cbor-seq'] : [])];
 }
 
-/** Of the bodies of requests. */
+/** The media types of the bodies of requests. */
 export const bodyTypes = (isCustom: boolean): readonly string[] => (isCustom ? TEXTUAL : ['*/*']);
 
 export function patchTypes({ cbor }: Known, isCustom: boolean): readonly string[] {

@@ -24,7 +24,7 @@ const STABLE: ReadonlySet<string> = new Set([
 
 const anyOf = (...names: readonly string[]): RegExp => new RegExp(`^(${names.join('|')})$`);
 
-/** By the first version that has them so. */
+/** The metrics of each stability, with the first version that has them so. */
 const BETA: readonly { readonly since: number; readonly names: RegExp }[] = [
   {
     since: 31,

@@ -44,7 +44,7 @@ function validateQuestion(
     );
 }
 
-/** As Kubernetes prints the type that it decodes to. */
+/** Kubernetes prints the type that it decodes to. */
 const internalForm = ({ path = '', verb = '' }: JsonObject): JsonObject => ({ Path: path, Verb: verb });
 
 function validateSubject(at: FieldPath, { user = '', groups }: JsonObject): void {

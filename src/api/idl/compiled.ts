@@ -41,7 +41,7 @@ export interface CompiledField extends Life {
   readonly atomic?: boolean;
   readonly granular?: boolean;
   readonly retainKeys?: boolean;
-  /** By strategic merge patches. */
+  /** A strategic merge patch replaces the value. */
   readonly replaced?: boolean;
   readonly default?: unknown;
   readonly hidesDefault?: boolean;

@@ -175,7 +175,7 @@ function readSigned(bytes: Buffer): { header: string; signature: string } {
 interface FetchedKeys {
   readonly keys: ExternalKey[];
   readonly refreshSeconds: number;
-  /** Of when the keys are, in Unix seconds. */
+  /** When the signer had these keys, in Unix seconds. */
   readonly dataSeconds: number;
 }
 

@@ -4,12 +4,12 @@ import { SYSTEM_NAMESPACES } from '../../controllers/bootstrap-objects.ts';
 export class NamespacesInUse {
   readonly #names = new Set<string>();
 
-  /** '': outside of namespaces. */
+  /** The empty name stands for objects outside of namespaces. */
   add(namespace: string): void {
     this.#names.add(namespace);
   }
 
-  /** Those that are not there, and that no server makes. `isThere`: of a name such as `namespaces shop`. */
+  /** Returns those that are not there and that no server makes. `isThere` takes a name such as `namespaces shop`. */
   missing(isThere: (name: string) => boolean): readonly string[] {
     return [...this.#names].filter((one) => !MADE.has(one) && !isThere(`namespaces ${one}`));
   }

@@ -160,7 +160,7 @@ const NETWORK: readonly ControllerData[] = [
   ),
 ];
 
-/** For plugins of volumes that were part of Kubernetes. */
+/** Rights of the volume plugins that were part of Kubernetes. */
 const GLUSTER = { until: 32 } as const;
 const PORTWORX = { since: 32, until: 36 } as const;
 
