@@ -39,20 +39,22 @@ export async function runSpare(args: readonly string[]): Promise<void> {
   claimFolder(folder);
   const life = new AbortController();
   const stop = AbortSignal.any([life.signal, stopSignal()]);
+  const isLeft = (): boolean => !existsSync(folder) || !existsSync(template);
+  // From the beginning: without its folder, a rehearsal would wait for its database for ever.
+  const looking = setInterval(() => isLeft() && life.abort(), LOOK_MS);
   const postgres = copyIn(folder, template, () => {});
   try {
     await postgres.start();
     await rehearse(folder, { url: postgres.url, template }, stop);
+    if (stop.aborted) return;
     const spare = new Spare({ folder, database: { url: postgres.url, template }, end: () => life.abort() });
     await spare.listen();
-    const isLeft = (): boolean => !existsSync(folder) || !existsSync(template);
-    const looking = setInterval(() => isLeft() && life.abort(), LOOK_MS);
     const unused = setTimeout(() => spare.isClaimed || life.abort(), keepMs);
     await aborted(stop);
-    clearInterval(looking);
     clearTimeout(unused);
     await spare.close();
   } finally {
+    clearInterval(looking);
     await postgres.stop();
     rmSync(folder, { recursive: true, force: true });
   }
