@@ -48,22 +48,34 @@ export const unboundVolumes: DueRule<PersistentVolume> = {
   },
 };
 
-const CLAIM_FINALIZER = 'kubernetes.io/pvc-protection';
-/** The interval of checks of a claim that pods use. */
+/** The interval of checks of an object in use. */
 const IN_USE_MS = 5000;
 
-/** Claims that no pod on a node uses (Kubernetes: pkg/controller/volume/pvcprotection). */
-export const unusedClaims: DueRule<PersistentVolumeClaim> = {
-  resource: CLAIMS,
-  manager: 'pvc-protection-controller',
+/** Objects that keep their finalizer while something uses them, and lose it after. */
+const unused = <T extends ApiObject>(
+  resource: ResourceOf<T>,
+  manager: string,
+  finalizer: string,
+  isUsed: (entry: Entry, client: Client) => Promise<boolean>,
+): DueRule<T> => ({
+  resource,
+  manager,
   mayBeDue: isEnding,
-  dueAt: (claim) => (isHeldBy(claim, CLAIM_FINALIZER) ? 0 : undefined),
+  dueAt: (object) => (isHeldBy(object, finalizer) ? 0 : undefined),
   act: async (entry, client) => {
-    if (await isUsed(toObject<PersistentVolumeClaim>(entry), client)) return IN_USE_MS;
-    await release(CLAIMS, entry, CLAIM_FINALIZER, client);
+    if (await isUsed(entry, client)) return IN_USE_MS;
+    await release(resource, entry, finalizer, client);
     return undefined;
   },
-};
+});
+
+/** Claims that no pod on a node uses (Kubernetes: pkg/controller/volume/pvcprotection). */
+export const unusedClaims: DueRule<PersistentVolumeClaim> = unused(
+  CLAIMS,
+  'pvc-protection-controller',
+  'kubernetes.io/pvc-protection',
+  (entry, client) => isUsed(toObject<PersistentVolumeClaim>(entry), client),
+);
 
 /** Whether a pod uses the claim. A cached yes suffices; a no requires the newest pods. */
 async function isUsed(claim: PersistentVolumeClaim, client: Client): Promise<boolean> {
@@ -101,20 +113,14 @@ const ATTRIBUTES_CLASSES: ResourceOf<VolumeAttributesClass> = {
   group: 'storage.k8s.io',
   resource: 'volumeattributesclasses',
 };
-const ATTRIBUTES_FINALIZER = 'kubernetes.io/vac-protection';
 
 /** Classes that no volume or claim has, is given or is losing (Kubernetes: pkg/controller/volume/vacprotection). */
-export const unusedAttributesClasses: DueRule<VolumeAttributesClass> = {
-  resource: ATTRIBUTES_CLASSES,
-  manager: 'volumeattributesclass-protection-controller',
-  mayBeDue: isEnding,
-  dueAt: (attributes) => (isHeldBy(attributes, ATTRIBUTES_FINALIZER) ? 0 : undefined),
-  act: async (entry, client) => {
-    if (await hasAttributes(entry.name, client)) return IN_USE_MS;
-    await release(ATTRIBUTES_CLASSES, entry, ATTRIBUTES_FINALIZER, client);
-    return undefined;
-  },
-};
+export const unusedAttributesClasses: DueRule<VolumeAttributesClass> = unused(
+  ATTRIBUTES_CLASSES,
+  'volumeattributesclass-protection-controller',
+  'kubernetes.io/vac-protection',
+  ({ name }, client) => hasAttributes(name, client),
+);
 
 async function hasAttributes(name: string, client: Client): Promise<boolean> {
   const text = Buffer.from(`AttributesClassName":${JSON.stringify(name)}`);
@@ -132,20 +138,14 @@ const attributesOf = ({ spec, status }: PersistentVolumeClaim): (string | undefi
 ];
 
 const POD_GROUPS: ResourceOf<PodGroup> = { group: 'scheduling.k8s.io', resource: 'podgroups' };
-const GROUP_FINALIZER = 'scheduling.k8s.io/podgroup-protection';
 
 /** Groups that no running pod names (Kubernetes 1.36: pkg/controller/scheduling/podgroupprotection). */
-export const unusedPodGroups: DueRule<PodGroup> = {
-  resource: POD_GROUPS,
-  manager: 'podgroup-protection-controller',
-  mayBeDue: isEnding,
-  dueAt: (group) => (isHeldBy(group, GROUP_FINALIZER) ? 0 : undefined),
-  act: async (entry, client) => {
-    if (await hasRunningPods(entry, client)) return IN_USE_MS;
-    await release(POD_GROUPS, entry, GROUP_FINALIZER, client);
-    return undefined;
-  },
-};
+export const unusedPodGroups: DueRule<PodGroup> = unused(
+  POD_GROUPS,
+  'podgroup-protection-controller',
+  'scheduling.k8s.io/podgroup-protection',
+  hasRunningPods,
+);
 
 async function hasRunningPods({ namespace, name }: Entry, client: Client): Promise<boolean> {
   const text = Buffer.from(`"podGroupName":${JSON.stringify(name)}`);
