@@ -226,13 +226,11 @@ function toMetadata(
   const { managedFields, uid = '', ...given } = metadata;
   return {
     ...given,
-    ...{ name, namespace, creationTimestamp: stamp(issuedAt) },
+    ...{ name, namespace, creationTimestamp: toTimestamp(issuedAt) },
     ...(namesAccounts(isOn) ? { uid: uid === '' ? own : uid } : {}),
     ...(managedFields === undefined ? {} : { managedFields }),
   };
 }
-
-const stamp = (date: Date): string => `${date.toISOString().slice(0, 19)}Z`;
 
 function toAnswer(
   spec: JsonObject & { expirationSeconds: number },

@@ -111,7 +111,6 @@ export const jobs = define<Job>({
   },
 });
 
-/** The first that holds. */
 function stateOf(job: Job, states: readonly string[]): string {
   const hasEnded = hasCondition(job, 'Complete') || hasCondition(job, 'Failed');
   if (job.metadata.deletionTimestamp !== undefined && !hasEnded) return 'Terminating';
