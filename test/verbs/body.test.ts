@@ -20,3 +20,9 @@ test('a number of a custom resource that no float holds is refused, instead of s
   expect(() => read('[{"a":-1.5E+309}]')).toThrow(refused('-1.5E+309'));
   for (const field of ['1e300', '1e-400', '"1e400"', '1.5']) expect(read(field)).toBe(JSON.parse(field));
 });
+
+test('the refusal of a very long number shows only its beginning', () => {
+  expect(() => read(`1${'0'.repeat(1_000_000)}e400`)).toThrow(
+    `json: cannot unmarshal number 1${'0'.repeat(99)}… into Go value of type float64`,
+  );
+});
