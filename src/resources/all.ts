@@ -47,6 +47,11 @@ import { resourceclaims } from './devices/resource-claim.ts';
 import { resourceclaimtemplates } from './devices/resource-claim-template.ts';
 import { resourcepoolstatusrequests } from './devices/resource-pool-status-request.ts';
 import { resourceslices } from './devices/resource-slice.ts';
+import { deviceclasses as alphaDeviceClasses } from './devices/until-1.31/device-class.ts';
+import { podschedulingcontexts } from './devices/until-1.31/pod-scheduling-context.ts';
+import { resourceclaims as alphaResourceClaims } from './devices/until-1.31/resource-claim.ts';
+import { resourceclaimtemplates as alphaResourceClaimTemplates } from './devices/until-1.31/resource-claim-template.ts';
+import { resourceslices as alphaResourceSlices } from './devices/until-1.31/resource-slice.ts';
 import { endpointslices } from './discovery/endpoint-slice.ts';
 import { eventsV1 } from './events/event.ts';
 import { flowschemas } from './flowcontrol/flow-schema.ts';
@@ -66,11 +71,6 @@ import { pods } from './pod/definition.ts';
 import { poddisruptionbudgets } from './policy/pod-disruption-budget.ts';
 import { clusterroles, roles } from './rbac/role.ts';
 import { clusterrolebindings, rolebindings } from './rbac/role-binding.ts';
-import { deviceclasses as alphaDeviceClasses } from './resource/device-class.ts';
-import { podschedulingcontexts } from './resource/pod-scheduling-context.ts';
-import { resourceclaims as alphaResourceClaims } from './resource/resource-claim.ts';
-import { resourceclaimtemplates as alphaResourceClaimTemplates } from './resource/resource-claim-template.ts';
-import { resourceslices as alphaResourceSlices } from './resource/resource-slice.ts';
 import {
   localsubjectaccessreviews,
   selfsubjectaccessreviews,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { deviceclasses } from '../../src/resources/resource/device-class.ts';
-import { podschedulingcontexts } from '../../src/resources/resource/pod-scheduling-context.ts';
-import { resourceslices } from '../../src/resources/resource/resource-slice.ts';
+import { deviceclasses } from '../../src/resources/devices/until-1.31/device-class.ts';
+import { podschedulingcontexts } from '../../src/resources/devices/until-1.31/pod-scheduling-context.ts';
+import { resourceslices } from '../../src/resources/devices/until-1.31/resource-slice.ts';
 import { problemsOnCreate, problemsOnUpdate, problemsOnView } from '../kit/manifests.ts';
 import { type StatusChange, shortened, type Variation } from '../kit/variation-tables.ts';
 import { varyAll } from '../kit/variations.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/api/object-meta.ts';
-import { resourceclaims } from '../../src/resources/resource/resource-claim.ts';
-import { resourceclaimtemplates } from '../../src/resources/resource/resource-claim-template.ts';
+import { resourceclaims } from '../../src/resources/devices/until-1.31/resource-claim.ts';
+import { resourceclaimtemplates } from '../../src/resources/devices/until-1.31/resource-claim-template.ts';
 import { created, problemsOnCreate, problemsOnUpdate, problemsOnView } from '../kit/manifests.ts';
 import { type StatusChange, shortened, type Variation } from '../kit/variation-tables.ts';
 import { varyAll } from '../kit/variations.ts';

@@ -1,6 +1,6 @@
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkQualifiedName } from '../../object/text-formats.ts';
-import { mustBeDistinct } from '../resource/device-names.ts';
+import { mustBeDistinct } from './device-names.ts';
 import { hasAtMost } from './list-limits.ts';
 
 /** Conditions of a claim's devices for which the scheduler waits before it binds the pod. */

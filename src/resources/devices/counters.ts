@@ -6,9 +6,9 @@ import type {
   ResourceSliceSpec,
 } from '../../api/types/resource/stored.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { mustBeDistinct } from '../resource/device-names.ts';
 import { minorOf } from '../rules/minor-of.ts';
 import { mustBeName, mustBeNamed } from '../rules/name-rules.ts';
+import { mustBeDistinct } from './device-names.ts';
 import { hasAtMost } from './list-limits.ts';
 
 /**

@@ -7,15 +7,15 @@ import type {
   ResourceClaimSpec,
 } from '../../api/types/resource/stored.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { validateCount } from '../resource/claim-spec.ts';
-import { mustBeDistinct, mustBeFullyQualifiedName } from '../resource/device-names.ts';
 import { minorOf } from '../rules/minor-of.ts';
 import { mustBeName, mustBeNamed } from '../rules/name-rules.ts';
+import { validateCount } from './claim-rules.ts';
 import {
   MAX_CONFIGURATIONS,
   validateConfiguration,
   validateDeviceSelectors,
 } from './device-configuration.ts';
+import { mustBeDistinct, mustBeFullyQualifiedName } from './device-names.ts';
 import type { SelectorList } from './device-selectors.ts';
 import { hasAtMost } from './list-limits.ts';
 import { validateTolerations } from './taints.ts';

@@ -2,7 +2,7 @@ import type { JsonValue } from '../../api/json.ts';
 import type { DeviceConfiguration, DeviceSelector } from '../../api/types/resource/stored.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { isObject } from '../../object/json-values.ts';
-import { mustBeDriverName } from '../resource/device-names.ts';
+import { mustBeDriverName } from './device-names.ts';
 import { hasAtMost } from './list-limits.ts';
 
 /** Settings for drivers, and selectors of devices, in classes, claims and allocations. */

@@ -4,13 +4,13 @@ import type { FieldPath } from '../../object/field-path.ts';
 import { isNativeResource } from '../../object/resource-list.ts';
 import { parseSemanticVersion } from '../../object/semantic-version.ts';
 import { validateNodeSelector } from '../pod/validation/placement.ts';
-import { mustBeQualifiedName } from '../resource/device-names.ts';
 import { minorOf } from '../rules/minor-of.ts';
 import { mustBeName } from '../rules/name-rules.ts';
 import { nanosOf } from '../rules/numbers.ts';
 import { validateCapacity } from './capacity.ts';
 import { validateBinding } from './conditions-to-bind.ts';
 import { keyPath, validateConsumptions } from './counters.ts';
+import { mustBeQualifiedName } from './device-names.ts';
 import { validateTaints } from './taints.ts';
 
 /** One device of a slice. */

@@ -15,7 +15,6 @@ import { DEFAULT_MINOR } from '../../version.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { validateNodeSelector } from '../pod/validation/placement.ts';
-import { mustBeDistinct, mustBeDriverName, mustBePoolName } from '../resource/device-names.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { mustBeConditions } from '../rules/condition-rules.ts';
 import { mustNotChange } from '../rules/immutable.ts';
@@ -30,6 +29,7 @@ import {
   validateClaimSpec,
 } from './device-claim-spec.ts';
 import { MAX_CONFIGURATIONS, mustBeParameters, validateConfiguration } from './device-configuration.ts';
+import { mustBeDistinct, mustBeDriverName, mustBePoolName } from './device-names.ts';
 import { compilingSelectors } from './device-selectors.ts';
 import { hasAtMost } from './list-limits.ts';
 import { claimV1alpha3, claimV1beta1 } from './v1beta1.ts';

@@ -7,10 +7,10 @@ import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { mustBeDriverName, mustBePoolName } from '../resource/device-names.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { mustBeConditions } from '../rules/condition-rules.ts';
 import { mustBeName } from '../rules/name-rules.ts';
+import { mustBeDriverName, mustBePoolName } from './device-names.ts';
 import { hasAtMost } from './list-limits.ts';
 
 /** Asks a controller once how many devices there are. It answers in the status, which then stays as it is. */

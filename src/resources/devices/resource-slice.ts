@@ -2,11 +2,8 @@ import type { NodeSelector } from '../../api/types/core/v1.ts';
 import type { Device, ResourceSlice, ResourceSliceSpec } from '../../api/types/resource/stored.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { DEFAULT_MINOR } from '../../version.ts';
-import { age } from '../cells.ts';
-import { column, define, nameColumn } from '../define.ts';
+import { define } from '../define.ts';
 import { validateNodeSelector } from '../pod/validation/placement.ts';
-import { mustBeDistinct, mustBeDriverName } from '../resource/device-names.ts';
-import { validatePool } from '../resource/resource-slice.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { goNodeSelectorTerms } from '../rules/go-structs.ts';
 import { mustNotChange } from '../rules/immutable.ts';
@@ -14,7 +11,9 @@ import { minorOf } from '../rules/minor-of.ts';
 import { mustBeName } from '../rules/name-rules.ts';
 import { validateCounterSets, validateSharing } from './counters.ts';
 import { hasLists, validateDevice, waysOf } from './device.ts';
+import { mustBeDistinct, mustBeDriverName } from './device-names.ts';
 import { hasAtMost } from './list-limits.ts';
+import { SLICE_FORM, validatePool } from './slice-form.ts';
 import { setTaintDefaults } from './taints.ts';
 import { sliceV1alpha3, sliceV1beta1 } from './v1beta1.ts';
 
@@ -49,19 +48,7 @@ export const resourceslices = define<ResourceSlice>({
     version: 'v1',
     type: 'resource/stored.ResourceSlice',
   },
-  fields: {
-    paths: {
-      'spec.nodeName': ['spec.nodeName'],
-      'spec.driver': ['spec.driver'],
-    },
-  },
-  table: {
-    columns: [nameColumn(), column('Node'), column('Driver'), column('Pool'), column('Age')],
-    cells: (slice, now) => {
-      const { nodeName = '', driver = '', pool } = slice.spec ?? {};
-      return [slice.metadata.name ?? '', nodeName, driver, pool?.name ?? '', age(slice, now)];
-    },
-  },
+  ...SLICE_FORM,
   strategy: {
     tracksGeneration: true,
     returnsDeletedObject: true,

@@ -1,10 +1,10 @@
-import type { PodSchedulingContext } from '../../api/types/resource/v1alpha3.ts';
-import type { FieldPath } from '../../object/field-path.ts';
-import { age } from '../cells.ts';
-import { column, define, nameColumn } from '../define.ts';
-import { checked } from '../rules/checked.ts';
-import { mustBeName } from '../rules/name-rules.ts';
-import { mustBeDistinct, mustHaveAtMost } from './device-names.ts';
+import type { PodSchedulingContext } from '../../../api/types/resource/v1alpha3.ts';
+import type { FieldPath } from '../../../object/field-path.ts';
+import { age } from '../../cells.ts';
+import { column, define, nameColumn } from '../../define.ts';
+import { checked } from '../../rules/checked.ts';
+import { mustBeName } from '../../rules/name-rules.ts';
+import { mustBeDistinct, mustHaveAtMost } from '../device-names.ts';
 
 export const podschedulingcontexts = define<PodSchedulingContext>({
   group: 'resource.k8s.io',

@@ -1,11 +1,11 @@
-import type { DeviceClass } from '../../api/types/resource/v1alpha3.ts';
-import type { FieldPath } from '../../object/field-path.ts';
-import { age } from '../cells.ts';
-import { column, define, nameColumn } from '../define.ts';
-import { validateNodeSelector } from '../pod/validation/placement.ts';
-import { checked } from '../rules/checked.ts';
+import type { DeviceClass } from '../../../api/types/resource/v1alpha3.ts';
+import type { FieldPath } from '../../../object/field-path.ts';
+import { age } from '../../cells.ts';
+import { column, define, nameColumn } from '../../define.ts';
+import { validateNodeSelector } from '../../pod/validation/placement.ts';
+import { checked } from '../../rules/checked.ts';
+import { mustHaveAtMost } from '../device-names.ts';
 import { MAX_CONFIGURATIONS, validateConfiguration, validateDeviceSelectors } from './claim-spec.ts';
-import { mustHaveAtMost } from './device-names.ts';
 
 export const deviceclasses = define<DeviceClass>({
   group: 'resource.k8s.io',

@@ -5,15 +5,16 @@ import type {
   ResourceClaim,
   ResourceClaimConsumerReference,
   ResourceClaimStatus,
-} from '../../api/types/resource/v1alpha3.ts';
-import { equal } from '../../object/equality.ts';
-import type { FieldPath } from '../../object/field-path.ts';
-import { age } from '../cells.ts';
-import { column, define, nameColumn } from '../define.ts';
-import { validateNodeSelector } from '../pod/validation/placement.ts';
-import { checked, checkedUpdate } from '../rules/checked.ts';
-import { mustNotChange } from '../rules/immutable.ts';
-import { mustBeName, mustBeOneOf } from '../rules/name-rules.ts';
+} from '../../../api/types/resource/v1alpha3.ts';
+import { equal } from '../../../object/equality.ts';
+import type { FieldPath } from '../../../object/field-path.ts';
+import { age } from '../../cells.ts';
+import { column, define, nameColumn } from '../../define.ts';
+import { validateNodeSelector } from '../../pod/validation/placement.ts';
+import { checked, checkedUpdate } from '../../rules/checked.ts';
+import { mustNotChange } from '../../rules/immutable.ts';
+import { mustBeName, mustBeOneOf } from '../../rules/name-rules.ts';
+import { mustBeDistinct, mustBeDriverName, mustBePoolName, mustHaveAtMost } from '../device-names.ts';
 import {
   MAX_CONFIGURATIONS,
   mustBeRequestName,
@@ -23,7 +24,6 @@ import {
   validateClaimSpec,
   validateConfiguration,
 } from './claim-spec.ts';
-import { mustBeDistinct, mustBeDriverName, mustBePoolName, mustHaveAtMost } from './device-names.ts';
 
 export const resourceclaims = define<ResourceClaim>({
   group: 'resource.k8s.io',

@@ -1,29 +1,27 @@
-import type { NodeSelector } from '../../api/types/core/v1.ts';
+import type { NodeSelector } from '../../../api/types/core/v1.ts';
 import type {
   BasicDevice,
   Device,
   DeviceAttribute,
-  ResourcePool,
   ResourceSlice,
   ResourceSliceSpec,
-} from '../../api/types/resource/v1alpha3.ts';
-import type { FieldPath } from '../../object/field-path.ts';
-import { parseSemanticVersion } from '../../object/semantic-version.ts';
-import { age } from '../cells.ts';
-import { column, define, nameColumn } from '../define.ts';
-import { validateNodeSelector } from '../pod/validation/placement.ts';
-import { checked, checkedUpdate } from '../rules/checked.ts';
-import { goNodeSelectorTerms } from '../rules/go-structs.ts';
-import { mustNotChange } from '../rules/immutable.ts';
-import { mustBeName } from '../rules/name-rules.ts';
+} from '../../../api/types/resource/v1alpha3.ts';
+import type { FieldPath } from '../../../object/field-path.ts';
+import { parseSemanticVersion } from '../../../object/semantic-version.ts';
+import { define } from '../../define.ts';
+import { validateNodeSelector } from '../../pod/validation/placement.ts';
+import { checked, checkedUpdate } from '../../rules/checked.ts';
+import { goNodeSelectorTerms } from '../../rules/go-structs.ts';
+import { mustNotChange } from '../../rules/immutable.ts';
+import { mustBeName } from '../../rules/name-rules.ts';
 import {
   mustBeDistinct,
   mustBeDriverName,
-  mustBePoolName,
   mustBeQualifiedName,
   mustHaveAtMost,
   reportLength,
-} from './device-names.ts';
+} from '../device-names.ts';
+import { SLICE_FORM, validatePool } from '../slice-form.ts';
 
 /** The devices of one driver that one node, some nodes, or all nodes reach. */
 export const resourceslices = define<ResourceSlice>({
@@ -34,19 +32,7 @@ export const resourceslices = define<ResourceSlice>({
   versions: [
     { version: 'v1alpha3', type: 'resource/v1alpha3.ResourceSlice', enabledByDefault: false, until: 32 },
   ],
-  fields: {
-    paths: {
-      'spec.nodeName': ['spec.nodeName'],
-      'spec.driver': ['spec.driver'],
-    },
-  },
-  table: {
-    columns: [nameColumn(), column('Node'), column('Driver'), column('Pool'), column('Age')],
-    cells: (slice, now) => {
-      const { nodeName = '', driver = '', pool } = slice.spec ?? {};
-      return [slice.metadata.name ?? '', nodeName, driver, pool?.name ?? '', age(slice, now)];
-    },
-  },
+  ...SLICE_FORM,
   strategy: {
     tracksGeneration: true,
     returnsDeletedObject: true,
@@ -79,14 +65,6 @@ function validateUpdate(
   mustNotChange(at.field('pool').field('name'), spec.pool?.name, old.pool?.name);
   mustNotChange(at.field('driver'), spec.driver, old.driver);
   mustNotChange(at.field('nodeName'), spec.nodeName ?? '', old.nodeName ?? '');
-}
-
-export function validatePool(at: FieldPath, pool: ResourcePool): void {
-  const { name = '', generation = 0, resourceSliceCount = 0 } = pool;
-  mustBePoolName(at.field('name'), name);
-  if (resourceSliceCount <= 0)
-    at.field('resourceSliceCount').invalid(resourceSliceCount, 'must be greater than zero');
-  if (generation < 0) at.field('generation').invalid(generation, 'must be greater than or equal to zero');
 }
 
 function validateNodes(at: FieldPath, spec: ResourceSliceSpec): void {

@@ -1,11 +1,9 @@
-import type { ObjectMeta } from '../../api/object-meta.ts';
-import type { ResourceClaimTemplate } from '../../api/types/resource/v1alpha3.ts';
-import type { FieldPath } from '../../object/field-path.ts';
-import { checkQualifiedName } from '../../object/text-formats.ts';
-import { age } from '../cells.ts';
-import { column, define, nameColumn } from '../define.ts';
-import { checked } from '../rules/checked.ts';
-import { mustBeLabels } from '../rules/labels.ts';
+import type { ResourceClaimTemplate } from '../../../api/types/resource/v1alpha3.ts';
+import type { FieldPath } from '../../../object/field-path.ts';
+import { age } from '../../cells.ts';
+import { column, define, nameColumn } from '../../define.ts';
+import { checked } from '../../rules/checked.ts';
+import { validateClaimMeta } from '../claim-rules.ts';
 import { setClaimDefaults, validateClaimSpec } from './claim-spec.ts';
 
 export const resourceclaimtemplates = define<ResourceClaimTemplate>({
@@ -36,11 +34,4 @@ function validate(root: FieldPath, { spec = {} }: ResourceClaimTemplate): void {
   const at = root.field('spec');
   validateClaimMeta(at.field('metadata'), spec.metadata ?? {});
   validateClaimSpec(at.field('spec'), spec.spec ?? {});
-}
-
-/** Labels and annotations of the claims to be. */
-export function validateClaimMeta(at: FieldPath, { labels, annotations = {} }: ObjectMeta): void {
-  mustBeLabels(at.field('labels'), labels);
-  for (const key of Object.keys(annotations))
-    at.field('annotations').invalidFor(key, checkQualifiedName(key.toLowerCase()));
 }

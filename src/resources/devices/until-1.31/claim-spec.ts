@@ -1,25 +1,25 @@
-import type { JsonValue } from '../../api/json.ts';
+import type { JsonValue } from '../../../api/json.ts';
 import type {
   DeviceClaim,
   DeviceConfiguration,
   DeviceRequest,
   DeviceSelector,
   ResourceClaimSpec,
-} from '../../api/types/resource/v1alpha3.ts';
-import type { FieldPath } from '../../object/field-path.ts';
-import { mustBeName, mustBeNamed } from '../rules/name-rules.ts';
+} from '../../../api/types/resource/v1alpha3.ts';
+import type { FieldPath } from '../../../object/field-path.ts';
+import { mustBeName, mustBeNamed } from '../../rules/name-rules.ts';
+import { validateCount } from '../claim-rules.ts';
 import {
   mustBeDistinct,
   mustBeDriverName,
   mustBeFullyQualifiedName,
   mustHaveAtMost,
-} from './device-names.ts';
+} from '../device-names.ts';
 
 /** The spec of a claim, in a claim or in a template of claims. */
 
 const MAX_CONSTRAINTS = 32;
 const MAX_SELECTORS = 32;
-const MODES = ['All', 'ExactCount'];
 
 /** One device by default. */
 export function setClaimDefaults({ devices = {} }: ResourceClaimSpec): void {
@@ -66,22 +66,6 @@ function validateRequest(at: FieldPath, request: DeviceRequest): void {
   mustBeNamed(at.field('deviceClassName'), deviceClassName, 'dns-subdomain');
   validateDeviceSelectors(at.field('selectors'), selectors);
   validateCount(at, request);
-}
-
-export function validateCount(
-  at: FieldPath,
-  { allocationMode = '', count = 0 }: Pick<DeviceRequest, 'allocationMode' | 'count'>,
-): void {
-  switch (allocationMode) {
-    case 'All':
-      if (count !== 0) at.field('count').invalid(count, "must not be specified when allocationMode is 'All'");
-      return;
-    case 'ExactCount':
-      if (count <= 0) at.field('count').invalid(count, 'must be greater than zero');
-      return;
-    default:
-      at.field('allocationMode').notSupported(allocationMode, MODES);
-  }
 }
 
 /** Whether an expression compiles is not checked here. */
