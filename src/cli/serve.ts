@@ -281,6 +281,7 @@ async function findDatabase(
   });
   await postgres.start();
   undo.push(() => postgres.stop());
+  postgres.keepRunning();
   postgres.writeUrl(join(dataDir, 'postgres.url'));
   progress('PostgreSQL is running');
   return { urls: [postgres.url], ports: { postgres: Number(new URL(postgres.url).port) } };

@@ -3,8 +3,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import { chmodSync, closeSync, lstatSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
+import { errorText } from '../../util/error-text.ts';
 import { makeFolder } from '../../util/make-folder.ts';
-import { pause } from '../../util/pause.ts';
+import { aborted, keepDoing, pause } from '../../util/pause.ts';
 import { type Account, postgresAccount } from './account.ts';
 import {
   findBinaries,
@@ -50,6 +51,8 @@ const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 20_000;
 const PORT_ATTEMPTS = 3;
 const POLL_MS = 10;
+/** What a killed PostgreSQL leaves behind ends within this time: until then, the next one refuses to start. */
+const RESTART_PAUSE_MS = 1000;
 
 /** Watches need wal_level and the slots; the rest suits one busy application on a small machine. */
 const SETTINGS = [
@@ -80,6 +83,9 @@ export class EmbeddedPostgres {
   readonly #cluster: string;
   readonly #log: string;
   #process: ChildProcess | undefined;
+  /** Ends what {@link keepRunning} began. */
+  readonly #ending = new AbortController();
+  #keeping: Promise<void> = Promise.resolve();
   #url = '';
 
   constructor(options: EmbeddedOptions) {
@@ -136,6 +142,30 @@ export class EmbeddedPostgres {
     for (const line of tidySharedRoot(this.#sharedRoot)) this.#options.onProgress(line);
   }
 
+  /**
+   * Starts PostgreSQL again, on its port, whenever it ends by itself, as when the kernel kills it for its memory. It recovers
+   * what was committed.
+   */
+  keepRunning(): void {
+    const { signal } = this.#ending;
+    const { onProgress } = this.#options;
+    const onError = (error: unknown): void => onProgress(errorText(error));
+    this.#keeping = keepDoing(() => this.#startAgain(signal), signal, { retryMs: RESTART_PAUSE_MS, onError });
+  }
+
+  async #startAgain(signal: AbortSignal): Promise<void> {
+    const child = this.#process;
+    if (child !== undefined && !hasEnded(child)) {
+      await Promise.race([new Promise((done) => child.once('exit', done)), aborted(signal)]);
+      if (signal.aborted) return;
+      this.#options.onProgress(
+        `PostgreSQL ended (${child.signalCode ?? `code ${child.exitCode}`}): starts again`,
+      );
+    }
+    await this.#launch(await this.#findBinaries(), Number(new URL(this.#url).port));
+    this.#options.onProgress('PostgreSQL is running again');
+  }
+
   /** Fast shutdown: open transactions are rolled back, everything committed is on disk. */
   async stop(): Promise<void> {
     await this.#end('SIGINT');
@@ -148,14 +178,17 @@ export class EmbeddedPostgres {
   }
 
   async #end(signal: 'SIGINT' | 'SIGQUIT'): Promise<void> {
+    this.#ending.abort();
     const child = this.#process;
     this.#process = undefined;
-    if (child === undefined || hasEnded(child)) return;
-    const ended = new Promise((done) => child.once('exit', done));
-    child.kill(signal);
-    const timer = setTimeout(() => child.kill('SIGQUIT'), STOP_TIMEOUT_MS);
-    await ended;
-    clearTimeout(timer);
+    if (child !== undefined && !hasEnded(child)) {
+      const ended = new Promise((done) => child.once('exit', done));
+      child.kill(signal);
+      const timer = setTimeout(() => child.kill('SIGQUIT'), STOP_TIMEOUT_MS);
+      await ended;
+      clearTimeout(timer);
+    }
+    await this.#keeping;
   }
 
   async #findBinaries(): Promise<PostgresBinaries> {

@@ -175,3 +175,32 @@ test('a folder whose owner lives is left alone; one whose owner is gone is taken
   expect(await query(second.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   await second.stop();
 });
+
+test('a PostgreSQL that is killed starts again, on its port and with its data, until it is stopped', async () => {
+  using folder = temporaryFolder();
+  const { promise: isBack, resolve } = Promise.withResolvers<void>();
+  const messages: string[] = [];
+  const postgres = new EmbeddedPostgres({
+    folder: folder.path,
+    port: 0,
+    settings: ['fsync=off'],
+    onProgress: (message) => {
+      messages.push(message);
+      if (message.endsWith('running again')) resolve();
+    },
+    sharedRoot: sharedRootOf(tmpdir()),
+  });
+  await postgres.start();
+  postgres.keepRunning();
+  await query(postgres.url, 'CREATE TABLE t AS SELECT 1 AS one');
+  const killed = Number(postgres.pid);
+  process.kill(killed, 'SIGKILL');
+  await isBack;
+  expect(messages).toContain('PostgreSQL ended (SIGKILL): starts again');
+  expect(postgres.pid).not.toBe(killed);
+  expect(await query(postgres.url, 'SELECT one FROM t')).toEqual([{ one: 1 }]);
+  const last = Number(postgres.pid);
+  await postgres.stop();
+  await ended(last);
+  expect(messages.at(-1)).toBe('PostgreSQL is running again');
+});
