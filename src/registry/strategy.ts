@@ -84,6 +84,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   beginDeletion?(object: T, time: string): void;
   /** Called when deletion begins and the object stays (namespace phase becomes Terminating). */
   prepareForDelete?(object: T): void;
+  /** Why a DELETE of this name is refused. A deletecollection does not ask (Kubernetes: the same). */
+  whyKept?(name: string): string | undefined;
   /** DELETE returns the last state of the object, rather than a Status. */
   readonly returnsDeletedObject?: boolean;
   /**

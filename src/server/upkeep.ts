@@ -89,7 +89,7 @@ function startMigration(
     const versions = new StorageVersionCleaning(parts);
     alone('storage-version-garbage-collector', (turn) => versions.run(turn));
   }
-  if (!isFeatureOn('StorageVersionMigrator') || registry.findStorage(MIGRATIONS) === undefined) return;
+  if (registry.findStorage(MIGRATIONS) === undefined) return;
   const rule = storageMigrations({ registry, now, onError });
   const migrations = new DueObjects({ ...parts, rule });
   alone(rule.manager, (turn) => migrations.run(turn));

@@ -31,6 +31,8 @@ export async function remove(call: VerbCall): Promise<ApiResponse> {
   const options = await readDeleteOptions(call);
   warnOfDefault(call, options);
   const { name } = request.target;
+  const whyKept = definition.strategy.whyKept?.(name);
+  if (whyKept !== undefined) throw forbidden(definition, name, whyKept);
   const removed = await context.writer
     .remove(toRemovalCall(call, options), name, options)
     .catch((error: unknown) => removeUnsafely(call, options, error));

@@ -22,7 +22,7 @@ beforeAll(async () => {
   without = await startCluster(database.url, [
     '--feature-gates=SidecarContainers=false,OpenAPIEnums=false,StorageVersionHash=false,RetryGenerateName=false',
     '--feature-gates=APIServerIdentity=false,ComponentSLIs=false',
-    '--runtime-config=certificates.k8s.io/v1alpha1',
+    '--runtime-config=certificates.k8s.io/v1alpha1,storagemigration.k8s.io/v1alpha1',
   ]);
 });
 
@@ -160,6 +160,8 @@ test('a migration that is asked for is done, and a lease that is wanted is given
     spec: { resource: { group: '', version: 'v1', resource: 'configmaps' } },
   });
   expect(asked.code).toBe(201);
+  // Its version is asked for, but not its gate.
+  expect((await without.request('GET', migrations)).code).toBe(404);
   const candidates = '/apis/coordination.k8s.io/v1alpha1/namespaces/default/leasecandidates';
   const wanted = await withFeatures.request('POST', candidates, {
     metadata: { name: 'me' },

@@ -94,3 +94,14 @@ test.each<[string, string, JsonObject, Minor, string[], Minor, string[]]>([
   expect(tableOf(before, plural, object)).toEqual(old);
   expect(tableOf(since, plural, object)).toEqual(now);
 });
+
+test('the kernel of a node is shown with its kind of machine since 1.36', () => {
+  const kernelOf = (minor: Minor, nodeInfo: JsonObject): unknown => {
+    const { columns, cells } = resourceOf(minor, 'nodes');
+    const row = cells({ apiVersion: 'v1', kind: 'Node', metadata, status: { nodeInfo } }, NOW);
+    return row[columns.findIndex(({ name }) => name === 'Kernel-Version')];
+  };
+  const both = { kernelVersion: '6.12.0', architecture: 'arm64' };
+  expect([kernelOf(35, both), kernelOf(36, both)]).toEqual(['6.12.0', '6.12.0 (arm64)']);
+  expect(kernelOf(36, { kernelVersion: '6.12.0', architecture: '' })).toBe('6.12.0');
+});

@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 import type { Gates } from '../../api/feature-gates.ts';
 import type { JsonObject, JsonValue, ObjectMeta } from '../../api/object-meta.ts';
-import type { Node, NodeStatus, Taint } from '../../api/types/core/v1.ts';
+import type { Node, NodeStatus, NodeSystemInfo, Taint } from '../../api/types/core/v1.ts';
 import { equal } from '../../object/equality.ts';
 import { FieldPath } from '../../object/field-path.ts';
 import { objectOf, objectsOf, stringOf } from '../../object/json-values.ts';
@@ -19,7 +19,7 @@ import { roundUpToMilli } from '../rules/numbers.ts';
 import { mustBeAmountOf } from '../rules/resource-amounts.ts';
 import { goJsonError } from './go-json-error.ts';
 
-const table: Table<Node> = {
+const tableWith = (kernel: (info: NodeSystemInfo) => string): Table<Node> => ({
   columns: [
     nameColumn(),
     column('Status'),
@@ -44,11 +44,19 @@ const table: Table<Node> = {
       addressText(status, 'InternalIP'),
       addressText(status, 'ExternalIP'),
       info.osImage || '<unknown>',
-      info.kernelVersion || '<unknown>',
+      kernel(info),
       info.containerRuntimeVersion || '<unknown>',
     ];
   },
-};
+});
+
+const kernelOf = ({ kernelVersion = '' }: NodeSystemInfo): string => kernelVersion || '<unknown>';
+
+/** `6.12.0 (amd64)` */
+function kernelAndMachine(info: NodeSystemInfo): string {
+  const { architecture = '' } = info;
+  return architecture === '' ? kernelOf(info) : `${kernelOf(info)} (${architecture})`;
+}
 
 function readinessText({ spec = {}, status = {} }: Node): string {
   const ready = (status.conditions ?? []).find(({ type }) => type === 'Ready');
@@ -81,7 +89,8 @@ export const nodes = define<Node>({
   subresources: [nodeProxy],
   prepareStatus,
   validateStatus: checkedUpdate(validateStatus),
-  table,
+  table: tableWith(kernelAndMachine),
+  olderTables: [{ until: 36, ...tableWith(kernelOf) }],
   fields: {
     paths: {
       'spec.unschedulable': ['spec.unschedulable'],

@@ -37,6 +37,10 @@ export const priorityclasses = define<PriorityClass>({
     tracksGeneration: true,
     validate: checked(validate),
     validateUpdate: checkedUpdate(validateUpdate),
+    whyKept: (name) =>
+      Object.hasOwn(SYSTEM_PRIORITIES, name)
+        ? 'this is a system priority class and cannot be deleted'
+        : undefined,
   },
 });
 

@@ -72,6 +72,17 @@ test("the system's priority classes are there, and pods have the priority of the
   );
 });
 
+test("the system's priority classes cannot be deleted", async () => {
+  const { code, json } = await usual.request(
+    'DELETE',
+    '/apis/scheduling.k8s.io/v1/priorityclasses/system-node-critical',
+  );
+  expect([code, json.message]).toEqual([
+    403,
+    'priorityclasses.scheduling.k8s.io "system-node-critical" is forbidden: this is a system priority class and cannot be deleted',
+  ]);
+});
+
 test('of two default priority classes the second is refused', async () => {
   const make = (name: string) =>
     usual.kubectl(`create priorityclass ${name} --value=5 --global-default=true`);
