@@ -36,6 +36,8 @@ export interface ResourceDefinition extends GroupResource, ResourceTraits, Colum
   readonly subresources: readonly Subresource[];
   /** Takes the stored form. */
   cells(object: ApiObject, now: number): readonly Cell[];
+  /** The order of rows in a list, if it is not that of names. */
+  rank?(object: ApiObject): number;
   /** Tables of older versions of Kubernetes. */
   readonly olderTables?: readonly (Life & ColumnSet)[];
   readonly fields: SelectableFields;

@@ -72,6 +72,8 @@ interface VersionOutline extends Life {
 export interface Table<T extends ApiObject = ApiObject> {
   readonly columns: readonly Column[];
   cells(object: T, now: number): readonly Cell[];
+  /** A list shows the rows in the order of these numbers, and of names where they are equal; without, in the order of names. */
+  rank?(object: T): number;
 }
 
 /** Labels of field selectors, each with the dotted paths it is read from; the first that has a value counts. */
@@ -140,6 +142,7 @@ export function define<T extends ApiObject = ApiObject>(typed: ResourceOutline<T
     ],
     columns: table?.columns ?? DEFAULT_TABLE.columns,
     cells: table?.cells ?? DEFAULT_TABLE.cells,
+    ...(table?.rank === undefined ? {} : { rank: table.rank }),
     fields: toSelectableFields(outline.fields ?? { paths: {} }),
     strategy: withRatchets(withStatusReset(outline), ratchets),
   };

@@ -86,6 +86,10 @@ async function tenants(): Promise<{ waiting: number; executing: number }> {
 }
 
 test('a fresh cluster has its flow schemas and priority levels, and says that none of them dangles', async () => {
+  const table = await kubectl('get flowschemas --no-headers');
+  const precedences = [...table.matchAll(/^\S+ +\S+ +(\d+) /gm)].map(([, text]) => Number(text));
+  expect(precedences.length).toBeGreaterThan(10);
+  expect(precedences).toEqual(precedences.toSorted((one, other) => one - other));
   const schemas = await kubectl('get flowschemas -o name');
   expect(schemas.split('\n').filter((name) => name !== '')).toHaveLength(14);
   const levels = await kubectl('get prioritylevelconfigurations -o jsonpath={.items[*].metadata.name}');

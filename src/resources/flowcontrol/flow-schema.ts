@@ -50,6 +50,7 @@ export const flowschemas = define<FlowSchema>({
         danglingText(schema),
       ];
     },
+    rank: ({ spec = {} }) => spec.matchingPrecedence ?? 0,
   },
   strategy: {
     tracksGeneration: true,

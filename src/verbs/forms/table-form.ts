@@ -6,6 +6,7 @@ import { toDated, toUndated, UNDATED, type Undated } from '../../object/ages.ts'
 import type { ResourceDefinition } from '../../registry/resource-definition.ts';
 import type { Revision } from '../../storage/revision.ts';
 import type { ObjectEvent } from '../../storage/store.ts';
+import { mapInTurns } from '../../util/turns.ts';
 import {
   bookmarkObject,
   encodeLine,
@@ -79,8 +80,10 @@ export class TableForm implements Form {
     return writeAtOnce(this.#table([stored], this.#head(meta, this.#columns())), stored.json.length);
   }
 
-  list(entries: readonly Stored[], head: ListHead): Promise<Body> {
-    return writeItems(this.#table(entries, this.#head(toListMeta(head), this.#columns())));
+  async list(entries: readonly Stored[], head: ListHead): Promise<Body> {
+    const { rank } = this.#options.served.definition;
+    const shown = rank === undefined ? entries : await ranked(entries, rank);
+    return writeItems(this.#table(shown, this.#head(toListMeta(head), this.#columns())));
   }
 
   /** Removes the column definitions from frames after the first. */
@@ -164,6 +167,14 @@ export class TableForm implements Form {
     };
     return encodeLine({ type: 'BOOKMARK', object: table });
   }
+}
+
+async function ranked(
+  entries: readonly Stored[],
+  rank: NonNullable<ResourceDefinition['rank']>,
+): Promise<Stored[]> {
+  const ranks = await mapInTurns(entries, (entry) => ({ entry, rank: rank(parseStored(entry.json)) }));
+  return ranks.sort((one, other) => one.rank - other.rank).map(({ entry }) => entry);
 }
 
 /** The cells of an object in one state, for any moment. */
