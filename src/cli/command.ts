@@ -4,7 +4,7 @@ import { UsageError } from '../options/flag.ts';
 import { formatCommandHelp, formatHelp } from '../options/help.ts';
 import { helpAndVersion } from '../options/help-and-version.ts';
 import { hidePasswords } from '../util/hidden-passwords.ts';
-import { describeVersion, readCommit, VERSION } from '../version.ts';
+import { describeVersion, readBuild, VERSION } from '../version.ts';
 import { COMMANDS, serveWith } from './commands.ts';
 import { explainRefusal } from './explain-refusal.ts';
 import { isShapingStart } from './transfer/shaping-start.ts';
@@ -19,7 +19,7 @@ export async function run(args: readonly string[]): Promise<number> {
   const { shown } = reportedVersion;
   const version = args.find((argument) => [shown, `${shown}=true`, `${shown}=raw`].includes(argument));
   if (version !== undefined) {
-    const raw = { ...VERSION, gitCommit: readCommit() };
+    const raw = { ...VERSION, gitCommit: readBuild().commit };
     process.stdout.write(`${version === `${shown}=raw` ? JSON.stringify(raw) : describeVersion()}\n`);
     return 0;
   }

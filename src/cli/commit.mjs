@@ -1,4 +1,4 @@
-// A step of the build: notes the commit for --version. An image is built without a repository; SOURCE_COMMIT names the commit there.
+// A step of the build: notes the commit and the time for --version and /version. An image is built without a repository; SOURCE_COMMIT names the commit there.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,4 +15,7 @@ function describeCommit() {
 }
 
 mkdirSync(join(root, 'dist'), { recursive: true });
-writeFileSync(join(root, 'dist', 'commit.txt'), `${describeCommit()}\n`);
+/** SOURCE_DATE_EPOCH, in seconds, is the time of a build that others can repeat (reproducible-builds.org). */
+const seconds = Number(process.env.SOURCE_DATE_EPOCH ?? Math.floor(Date.now() / 1000));
+const date = new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
+writeFileSync(join(root, 'dist', 'commit.txt'), `${describeCommit()}\n${date}\n`);

@@ -10,6 +10,7 @@ import { allGroups } from '../registry/all-groups.ts';
 import type { Registry } from '../registry/registry.ts';
 import { NO_REMOTE_APIS, type RemoteApi, type RemoteApis } from '../registry/remote-apis.ts';
 import type { ApiRequest } from '../request/api-request.ts';
+import type { VersionInfo } from '../version.ts';
 import { AggregatedDiscovery } from './aggregated.ts';
 import { OpenApi } from './openapi.ts';
 import type { DocumentKey } from './openapi-document.ts';
@@ -48,13 +49,6 @@ interface DiscoveryOptions {
   readonly version: VersionInfo;
   /** Pages of other parts that OpenAPI documents describe; none by default. */
   readonly published?: { readonly issuer: boolean; readonly logs: boolean };
-}
-
-interface VersionInfo {
-  readonly major: string;
-  readonly minor: string;
-  readonly gitVersion: string;
-  readonly platform: string;
 }
 
 /** Kubernetes 1.34 leaves out the time of creation of what has none. */
@@ -117,26 +111,13 @@ class Discovery {
     this.#hashes = options.versionHashes ?? true;
     const { gitVersion } = options.version;
     const { issuer = false, logs = false } = options.published ?? {};
-    const pages = { issuer, logs, versionFields: Object.keys(this.#version) };
+    const pages = { issuer, logs, versionFields: Object.keys(options.version) };
     const itemDefaults = Number(options.version.minor) < 36;
     this.#openApi = new OpenApi({ ...options, remote, gitVersion, pages, itemDefaults });
   }
 
-  get #version(): JsonObject {
-    const { platform, ...version } = this.#options.version;
-    return {
-      ...version,
-      gitCommit: '',
-      gitTreeState: 'clean',
-      buildDate: '1970-01-01T00:00:00Z',
-      goVersion: `node${process.versions.node}`,
-      compiler: 'v8',
-      platform,
-    };
-  }
-
   version(request: ApiRequest): Response {
-    return this.#plain(request, this.#version, { isIndented: true });
+    return this.#plain(request, this.#options.version, { isIndented: true });
   }
 
   paths(request: ApiRequest): Response {

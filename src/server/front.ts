@@ -31,7 +31,7 @@ import { profilingFlags } from '../options/serving.ts';
 import { createPages, type Pages, toPageHandler } from '../pages/pages.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import { pause } from '../util/pause.ts';
-import { readCommit, versionOf } from '../version.ts';
+import { versionInfoOf } from '../version.ts';
 import type { Egress } from './egress.ts';
 import type { NamedChecks } from './health-checks.ts';
 import { type StartupStep, startupChecks } from './startup-checks.ts';
@@ -114,7 +114,7 @@ export class Front {
     this.#checks = checks;
     this.metrics = new Metrics(observability.metrics);
     this.#healthMetrics = new HealthMetrics(observability.metrics);
-    this.metrics.add(buildInfo(versionOf(options.api.emulated), readCommit()));
+    this.metrics.add(buildInfo(versionInfoOf(options.api.emulated)));
     this.metrics.add(featureInfo(options.api));
     if (options.api.emulated >= 33) this.metrics.add(versionInfo(options.api));
     for (const instrument of celInstruments()) this.metrics.add(instrument);

@@ -1,7 +1,7 @@
 import { gatesOf } from '../api/feature-gates.ts';
 import type { Instrument } from '../observability/instruments.ts';
 import type { ServerOptions } from '../options/options.ts';
-import type { versionOf } from '../version.ts';
+import type { VersionInfo } from '../version.ts';
 
 /** With which versions the server is compatible, by Kubernetes' metric of this name; there since 1.33. */
 export function versionInfo({ emulated, ...api }: ServerOptions['api']): Instrument {
@@ -29,12 +29,13 @@ export function featureInfo({ emulated, featureGates }: ServerOptions['api']): I
 }
 
 /** The version that is emulated, as kube-apiserver's metric of this name tells its own. */
-export function buildInfo(version: ReturnType<typeof versionOf>, commit: string): Instrument {
+export function buildInfo(version: VersionInfo): Instrument {
   const name = 'kubernetes_build_info';
-  const { major, minor, gitVersion, platform } = version;
+  const { major, minor, platform } = version;
   const labels = {
-    ...{ git_commit: commit, git_version: gitVersion, go_version: `node${process.versions.node}` },
-    ...{ major, minor, platform },
+    ...{ build_date: version.buildDate, compiler: version.compiler, git_commit: version.gitCommit },
+    ...{ git_tree_state: version.gitTreeState, git_version: version.gitVersion },
+    ...{ go_version: version.goVersion, major, minor, platform },
   };
   const help = 'Always 1, with the emulated version as labels.';
   const family = { name, help, type: 'gauge', samples: [{ name, labels, value: 1 }] } as const;

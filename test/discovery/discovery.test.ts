@@ -5,6 +5,7 @@ import { parseRuntimeConfig } from '../../src/options/runtime-config.ts';
 import { toPageHandler } from '../../src/pages/pages.ts';
 import { Registry } from '../../src/registry/registry.ts';
 import type { ApiRequest } from '../../src/request/api-request.ts';
+import { versionInfoOf } from '../../src/version.ts';
 import { BUILT_IN_RESOURCES } from '../kit/built-in-resources.ts';
 import { expectWithin } from '../kit/expect-within.ts';
 import { threadMs } from '../kit/thread-time.ts';
@@ -25,7 +26,7 @@ function createServer(...runtimeConfig: string[]): { registry: Registry; ask: As
   const { isEnabled } = parseRuntimeConfig(['api/all=true', ...runtimeConfig], '--runtime-config');
   for (const definition of BUILT_IN_RESOURCES)
     registry.add(definition, (version, { enabledByDefault }) => isEnabled(version, enabledByDefault));
-  const version = { major: '1', minor: '31', gitVersion: 'v1.31.0', platform: 'linux/amd64' };
+  const version = versionInfoOf(31);
   const domains = ['k8s.io', 'cluster.io'] as const;
   const handle = toPageHandler(
     createDiscovery({

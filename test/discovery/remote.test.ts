@@ -6,6 +6,7 @@ import { toPageHandler } from '../../src/pages/pages.ts';
 import { Registry } from '../../src/registry/registry.ts';
 import type { RemoteApi, RemoteDocument } from '../../src/registry/remote-apis.ts';
 import type { ApiRequest } from '../../src/request/api-request.ts';
+import { versionInfoOf } from '../../src/version.ts';
 import { BUILT_IN_RESOURCES } from '../kit/built-in-resources.ts';
 import { customDefinition } from './custom-definition.ts';
 
@@ -44,7 +45,7 @@ function createServer() {
       return () => listeners.delete(listener);
     },
   };
-  const version = { major: '1', minor: '31', gitVersion: 'v1.31.0', platform: 'linux/amd64' };
+  const version = versionInfoOf(31);
   const domains = ['k8s.io', 'cluster.io'] as const;
   const serverAddress = 'localhost:6443';
   const discovery = createDiscovery({

@@ -1,9 +1,11 @@
 // @module-tag long
+
 import { mkdtempSync, statSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readBuild } from '../../../src/version.ts';
 import { type Answer, type Cluster, startCluster } from '../../kit/cluster.ts';
 import { askHttp2, eventually, openHttp2 } from '../../kit/connections.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
@@ -244,8 +246,16 @@ test('large answers are compressed for who accepts it', async () => {
   expect((await get('/openapi/v2')).headers['content-encoding']).toBeUndefined();
 });
 
-test('the version is the one that was asked for', async () => {
-  expect((await get('/version')).json.gitVersion).toBe('v1.31.99');
+test('the version is the one that was asked for, with the commit and the time of the build', async () => {
+  const { json } = await get('/version');
+  expect(json.gitVersion).toBe('v1.31.99');
+  const { commit, date } = readBuild();
+  expect(date).toMatch(/^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+  expect(json.buildDate).toBe(date);
+  const isDirty = commit.endsWith('-dirty');
+  expect([json.gitCommit, json.gitTreeState]).toEqual(
+    isDirty ? [commit.slice(0, -'-dirty'.length), 'dirty'] : [commit, 'clean'],
+  );
 });
 
 test('metrics have the names that people chart, and only the label values they allow', async () => {
