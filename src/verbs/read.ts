@@ -44,6 +44,7 @@ export function formFor(call: VerbCall, representation = representationFor(call)
   return createForm({
     served,
     types: context.types,
+    minor: context.isFeatureOn.minor ?? DEFAULT_MINOR,
     representation,
     dialect: request.dialect,
     includeObject: readIncludeObject(request, representation),

@@ -68,12 +68,14 @@ function spliced(options: FormOptions): Form {
 }
 
 function outputTypeOf(options: FormOptions): OutputType {
-  const { served, representation, dialect } = options;
+  const { served, representation, dialect, minor } = options;
+  const sendsEmptyList = minor === 32 || minor === 33;
   const { kind, listKind, custom } = served.definition;
   if (representation.as === 'object') {
     const apiVersion = servedApiVersion(served, dialect);
     const noTime = noTimeOf(options, 'object');
-    return { kind, listKind, apiVersion, noTime, metadataOnly: false, typedItems: custom !== undefined };
+    const typedItems = custom !== undefined;
+    return { kind, listKind, apiVersion, noTime, metadataOnly: false, typedItems, sendsEmptyList };
   }
   return {
     kind: 'PartialObjectMetadata',
@@ -82,5 +84,6 @@ function outputTypeOf(options: FormOptions): OutputType {
     noTime: noTimeOf(options, 'metadata'),
     metadataOnly: true,
     typedItems: true,
+    sendsEmptyList,
   };
 }

@@ -1,4 +1,5 @@
 import { type Dialect, dialectApiVersion, dialectGroup } from '../../api/dialect.ts';
+import type { Minor } from '../../api/emulation.ts';
 import type { TypeLibrary } from '../../api/idl/types.ts';
 import { toApiVersion } from '../../api/names.ts';
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
@@ -28,6 +29,8 @@ export interface OutputType {
   readonly typedItems: boolean;
   /** The metadata of an object that was never created. */
   readonly noTime: NoTime;
+  /** Whether the bookmark that ends a state carries the list without items: Kubernetes 1.32 and 1.33. */
+  readonly sendsEmptyList: boolean;
 }
 
 type NoTime = { readonly creationTimestamp?: null };
@@ -70,6 +73,8 @@ export interface Form {
 export interface FormOptions {
   readonly served: ServedResource;
   readonly types: TypeLibrary;
+  /** The emulated version. */
+  readonly minor: Minor;
   readonly representation: Representation;
   readonly dialect: Dialect;
   /** The includeObject of tables. */
@@ -122,7 +127,7 @@ interface BookmarkOptions extends Pick<OutputType, 'kind' | 'apiVersion' | 'noTi
   readonly revision: Revision;
   /** Whether the bookmark ends the state of a streaming list. */
   readonly isEnd: boolean;
-  /** For that bookmark: the list without items, for clients that assemble the list from its events (Kubernetes 1.32). */
+  /** For that bookmark: {@link emptyListOf}, encoded. */
   readonly emptyList: Buffer | undefined;
 }
 
@@ -144,19 +149,13 @@ export function bookmarkObject({
   return { kind, apiVersion, metadata: { ...metadata, annotations } };
 }
 
-/** A list whose items are null, as in Kubernetes. */
+/** A list whose items are null, for clients that assemble the list from its events; undefined in versions without. */
 export const emptyListOf = ({
   listKind,
   apiVersion,
-}: {
-  listKind: string;
-  apiVersion: string;
-}): JsonObject => ({
-  kind: listKind,
-  apiVersion,
-  metadata: {},
-  items: null,
-});
+  sendsEmptyList,
+}: Pick<OutputType, 'listKind' | 'apiVersion' | 'sendsEmptyList'>): JsonObject | undefined =>
+  sendsEmptyList ? { kind: listKind, apiVersion, metadata: {}, items: null } : undefined;
 
 /** Whether a view shows the object itself. */
 const isWhole = (view: ViewSubresource | undefined): boolean => view === undefined || view.name === 'status';

@@ -52,7 +52,8 @@ export class SplicedForm implements Form {
       id: `json ${output.kind} ${output.apiVersion}`,
       encode: (event) => this.#frame(event),
       bookmark: (revision, initialEventsEnd) => {
-        const emptyList = initialEventsEnd ? encodeLine(emptyListOf(output)) : undefined;
+        const list = initialEventsEnd ? emptyListOf(output) : undefined;
+        const emptyList = list === undefined ? undefined : encodeLine(list);
         return encodeLine({
           type: 'BOOKMARK',
           object: bookmarkObject({ ...output, revision, isEnd: initialEventsEnd, emptyList }),

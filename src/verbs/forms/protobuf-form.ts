@@ -70,7 +70,8 @@ export class ProtobufForm implements Form {
       encode: ({ type, entry, revision }) => encodeWatchFrame(type, this.#object(entry, revision)),
       bookmark: (revision, initialEventsEnd) => {
         const listSchema = types.message(`${this.#type}List`);
-        const emptyList = initialEventsEnd ? encodeEnvelope(emptyListOf(output), listSchema) : undefined;
+        const list = initialEventsEnd ? emptyListOf(output) : undefined;
+        const emptyList = list === undefined ? undefined : encodeEnvelope(list, listSchema);
         const object = bookmarkObject({ ...output, revision, isEnd: initialEventsEnd, emptyList });
         return encodeWatchFrame('BOOKMARK', encodeEnvelope(object, this.#schema));
       },

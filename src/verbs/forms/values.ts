@@ -127,7 +127,8 @@ export class ObjectValues implements Values {
   }
 
   bookmark(revision: Revision, end: ListEnd | undefined): JsonObject {
-    const emptyList = end?.(emptyListOf(this.#output));
+    const list = end === undefined ? undefined : emptyListOf(this.#output);
+    const emptyList = list === undefined ? undefined : end?.(list);
     return bookmarkObject({ ...this.#output, revision, isEnd: end !== undefined, emptyList });
   }
 }

@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { loadTypes } from '../../../src/api/idl/types.ts';
-import { decodeEnvelope } from '../../../src/codec/protobuf/envelope.ts';
 import { type Answer, type Cluster, startCluster } from '../../kit/cluster.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
 
@@ -224,31 +222,6 @@ test('a streaming list ends its state with a bookmark that says so, then goes on
 
 const STREAMED = `${MAPS}?watch=1&timeoutSeconds=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`;
 const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io';
-
-const blueprintOf = (text: string): Buffer => {
-  const [, base64 = ''] =
-    /"?kubernetes.io\/initial-events-list-blueprint"?: ?"?([A-Za-z0-9+/=]+)/.exec(text) ?? [];
-  return Buffer.from(base64, 'base64');
-};
-
-test('the bookmark that ends the state of a streaming list carries the empty list as it would be answered', async () => {
-  const streamed = async (accept: string) =>
-    (await cluster.request('GET', STREAMED, undefined, { accept })).text;
-  const partial = ';as=PartialObjectMetadata;v=v1;g=meta.k8s.io';
-  expect(blueprintOf(await streamed('application/json')).toString()).toBe(
-    '{"kind":"ConfigMapList","apiVersion":"v1","metadata":{},"items":null}\n',
-  );
-  expect(blueprintOf(await streamed(`application/json${partial}`)).toString()).toBe(
-    '{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{},"items":null}\n',
-  );
-  expect(blueprintOf(await streamed('application/yaml')).toString()).toBe(
-    'apiVersion: v1\nitems: null\nkind: ConfigMapList\nmetadata: {}\n',
-  );
-  const [, base64 = ''] =
-    /list-blueprint..([A-Za-z0-9+/=]+)/s.exec(await streamed('application/vnd.kubernetes.protobuf')) ?? [];
-  const list = decodeEnvelope(Buffer.from(base64, 'base64'), loadTypes().message('core/v1.ConfigMapList'));
-  expect(list).toMatchObject({ kind: 'ConfigMapList', apiVersion: 'v1' });
-});
 
 test('a streaming list is no table: who takes nothing else is refused, who takes JSON as well gets JSON', async () => {
   const only = await cluster.request('GET', STREAMED, undefined, { accept: TABLE });

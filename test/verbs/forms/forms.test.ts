@@ -16,6 +16,7 @@ import { CachedEntry } from '../../../src/storage/cached-entry.ts';
 import { toRevision } from '../../../src/storage/revision.ts';
 import { createForm } from '../../../src/verbs/forms/create-form.ts';
 import { type Form, toServed } from '../../../src/verbs/forms/form.ts';
+import { DEFAULT_MINOR } from '../../../src/version.ts';
 import { RandomObjects } from '../../codec/random-object.ts';
 import { BUILT_IN_RESOURCES } from '../../kit/built-in-resources.ts';
 
@@ -40,6 +41,7 @@ function entriesOf(definition: ResourceDefinition): CachedEntry[] {
 
 interface FormChoice {
   readonly types?: typeof types;
+  readonly minor?: Minor;
   readonly pretty?: boolean;
   readonly view?: ViewSubresource;
 }
@@ -47,11 +49,11 @@ interface FormChoice {
 function formOf(
   served: ServedResource,
   accept: string,
-  { types: known = types, pretty = false, view }: FormChoice = {},
+  { types: known = types, minor = DEFAULT_MINOR, pretty = false, view }: FormChoice = {},
 ): Form {
   const representation = negotiate(accept, { pretty, protobuf: true });
   return createForm({
-    ...{ served, types: known, representation },
+    ...{ served, types: known, minor, representation },
     dialect: 'k8s.io',
     includeObject: 'Metadata',
     now: () => NOW,
@@ -312,3 +314,35 @@ test.each(Object.entries(SHOWN).filter(([name]) => name !== 'table'))(
     expect(parsing).not.toHaveBeenCalled();
   },
 );
+
+test('the bookmark that ends a state carries the list without items in 1.32 and 1.33', () => {
+  const [definition] = BUILT_IN_RESOURCES.filter(({ resource }) => resource === 'configmaps');
+  const [version] = definition?.versions ?? [];
+  if (definition === undefined || version === undefined) throw new Error('there are no config maps');
+  const endOf = (minor: Minor, accept: string): string => {
+    // Forms are kept for each definition, which has one version in a process.
+    const served = { definition: { ...definition }, version };
+    return formOf(served, accept, { minor }).frames.bookmark(toRevision(7), true).toString('latin1');
+  };
+  const listIn = (minor: Minor, accept: string): Buffer | undefined => {
+    const [, base64] =
+      /initial-events-list-blueprint(?:":"|..)([A-Za-z0-9+/=]+)/s.exec(endOf(minor, accept)) ?? [];
+    return base64 === undefined ? undefined : Buffer.from(base64, 'base64');
+  };
+  const json = 'application/json';
+  const partial = `${json};as=PartialObjectMetadata;v=v1;g=meta.k8s.io`;
+  const protobuf = 'application/vnd.kubernetes.protobuf';
+  expect(listIn(32, json)?.toString()).toBe(
+    '{"kind":"ConfigMapList","apiVersion":"v1","metadata":{},"items":null}\n',
+  );
+  expect(listIn(33, partial)?.toString()).toBe(
+    '{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{},"items":null}\n',
+  );
+  const list = decodeEnvelope(
+    listIn(33, protobuf) ?? Buffer.alloc(0),
+    types.message('core/v1.ConfigMapList'),
+  );
+  expect(list).toMatchObject({ kind: 'ConfigMapList', apiVersion: 'v1' });
+  for (const accept of [json, partial, protobuf])
+    for (const minor of [31, 34, 36] as const) expect(listIn(minor, accept)).toBeUndefined();
+});
