@@ -1,6 +1,6 @@
 import { toApiVersion } from '../api/names.ts';
 import type { ApiObject, JsonObject } from '../api/object-meta.ts';
-import { badRequest } from '../api/status.ts';
+import { badRequest, notFound } from '../api/status.ts';
 import { streamLog } from '../proxy/container-log.ts';
 import { forward } from '../proxy/forward.ts';
 import { isCommandWebSocket, isTunnelWebSocket, translateCommand, tunnelSpdy } from '../proxy/translate.ts';
@@ -132,13 +132,22 @@ async function admit(
   return admitted;
 }
 
-function toConnectCall({ context, request }: VerbCall, options: JsonObject, subpath: string): ConnectCall {
+function toConnectCall(
+  { context, request, served }: VerbCall,
+  options: JsonObject,
+  subpath: string,
+): ConnectCall {
   const { store, backends } = context;
   const { namespace, name } = request.target;
   const objects = new RelatedObjects(store, request);
   return {
     ...{ namespace, name, options, subpath },
-    get: (resource, inNamespace, named) => objects.get(resource, inNamespace, named),
+    // Whatever is missing, Kubernetes names the resource of the request (InterpretGetError in its generic registry).
+    get: async (resource, inNamespace, named) => {
+      const found = await objects.find(resource, inNamespace, named);
+      if (found === undefined) throw notFound(served.definition, named);
+      return found;
+    },
     find: (resource, inNamespace, named) => objects.find(resource, inNamespace, named),
     splitsLogs: backends.splitsLogs,
     agentAddressTypes: backends.agentAddressTypes,

@@ -236,7 +236,7 @@ test('a service without the port, without endpoints or with a name of no form is
   expect(await words('shop:81')).toBe('503 no service port 81 found for service "shop"');
   expect(await words('shop:other')).toBe('503 no endpoints available for service "shop:other"');
   expect(await words('ftp:shop:80')).toBe('400 invalid service request "ftp:shop:80"');
-  expect(await words('none:web')).toBe('404 endpoints "none" not found');
+  expect(await words('none:web')).toBe('404 services "none" not found');
 });
 
 test('a pod is reached at its first port or at any, but never at an address of this machine alone', async () => {

@@ -91,7 +91,7 @@ test('a node without a fitting address and a node that is gone have different er
   await stage.addPod('lost', { node: 'gone' });
   expect(await stage.cluster.request('GET', path('lost', 'log'))).toMatchObject({
     code: 404,
-    json: { message: 'nodes "gone" not found' },
+    json: { message: 'pods "gone" not found' },
   });
 });
 
