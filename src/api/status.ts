@@ -137,13 +137,28 @@ export const notFound = (resource: GroupResource, name: string): StatusError =>
     details: named(resource, name),
   });
 
-export const alreadyExists = (resource: GroupResource, name: string): StatusError =>
-  new StatusError({
+export interface ExistingObject {
+  /** Its deletion has begun, so that a later create succeeds. */
+  readonly isEnding?: boolean;
+  /** The create that meets it has a generateName. */
+  readonly isGenerated?: boolean;
+}
+
+/** Controllers look for the text about the deletion, to try again. */
+export const alreadyExists = (
+  resource: GroupResource,
+  name: string,
+  { isEnding = false, isGenerated = false }: ExistingObject = {},
+): StatusError => {
+  const deletion = isEnding ? 'object is being deleted: ' : '';
+  const generation = isGenerated ? ', the server was not able to generate a unique name for the object' : '';
+  return new StatusError({
     code: 409,
     reason: 'AlreadyExists',
-    message: `${toQualifiedResource(resource)} "${name}" already exists`,
-    details: named(resource, name),
+    message: `${deletion}${toQualifiedResource(resource)} "${name}" already exists${generation}`,
+    details: { ...named(resource, name), ...(isGenerated ? { retryAfterSeconds: 1 } : {}) },
   });
+};
 
 /** `why` is the text after the colon. */
 export const conflict = (resource: GroupResource, name: string, why: string): StatusError =>

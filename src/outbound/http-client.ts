@@ -5,6 +5,7 @@ import type { RemoteServer } from './client-config.ts';
 import type { Dial } from './egress/dial.ts';
 import { createHttpAgent } from './egress/dialled-agents.ts';
 import { SecureAgent } from './secure-agent.ts';
+import { tlsTrouble } from './tls-trouble.ts';
 
 /** An unsuccessful answer. */
 class HttpStatusError extends Error {
@@ -185,5 +186,6 @@ export function networkText(
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     return `tls: failed to verify certificate: x509: certificate is not valid for ${host}`;
   // The server closed the connection before it answered.
-  return code === 'ECONNRESET' || code === 'EPIPE' ? 'EOF' : message;
+  if (code === 'ECONNRESET' || code === 'EPIPE') return 'EOF';
+  return tlsTrouble(message) ?? message;
 }

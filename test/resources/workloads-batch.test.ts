@@ -53,8 +53,13 @@ test('a job finds its pods by its own uid, and its labels are those of its pods'
     template: { metadata: { labels } },
   });
   expect(made.metadata.labels).toEqual(labels);
-  const own = created(jobs, { ...job(), metadata: { ...metadata, labels: { a: 'b' } } });
-  expect(own.metadata.labels).toEqual({ a: 'b' });
+  const template = { metadata: { labels: { a: 'b' } }, spec: podSpec };
+  expect(created(jobs, job({ template })).metadata.labels).toEqual({ ...labels, a: 'b' });
+  // Charts give a job and its pods the same labels.
+  for (const spec of [{}, { template }]) {
+    const own = created(jobs, { ...job(spec), metadata: { ...metadata, labels: { a: 'b' } } });
+    expect(own.metadata.labels).toEqual({ a: 'b' });
+  }
 });
 
 test('what depends on other fields is filled in for jobs, not for the templates of cron jobs', () => {

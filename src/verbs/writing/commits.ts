@@ -1,7 +1,7 @@
 import { toApiVersion } from '../../api/names.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
-import { notFound } from '../../api/status.ts';
-import { toStoredJson } from '../../codec/stored-object.ts';
+import { alreadyExists, notFound, type StatusError } from '../../api/status.ts';
+import { parseStored, toStoredJson } from '../../codec/stored-object.ts';
 import { equalExcept } from '../../object/equality.ts';
 import { sameOwners } from '../../object/managed-fields/owners.ts';
 import { storeOf } from '../../registry/custom.ts';
@@ -42,8 +42,22 @@ export class Commits {
       const revision = await this.#commit(call, { verb: 'create', object, json });
       return { json: await shown(call, json), revision, created: true };
     } catch (error) {
-      throw toStatusError(error, call.definition, name);
+      const existing = failureOf(error, 'exists');
+      if (existing === undefined) throw toStatusError(error, call.definition, name);
+      throw await this.#toAlreadyExists(call, object, existing.current);
     }
+  }
+
+  /** The object that is there may be gone again, or unreadable: the answer then says nothing about its deletion. */
+  async #toAlreadyExists(
+    call: WriteCall,
+    { metadata: { name = '', generateName = '' } }: ApiObject,
+    revision: Revision,
+  ): Promise<StatusError> {
+    const read = this.#storeOf(call).get(toKey(call, name), { kind: 'not-older', revision }, call.caller);
+    const entry = await read.catch(() => undefined);
+    const isEnding = entry !== undefined && parseStored(entry.json).metadata.deletionTimestamp !== undefined;
+    return alreadyExists(call.definition, name, { isEnding, isGenerated: generateName !== '' });
   }
 
   async #assertAbsent(call: WriteCall, name: string): Promise<void> {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { AdmissionChain, type AdmissionPlugin } from '../../../src/admission/admission.ts';
 import type { Gates } from '../../../src/api/feature-gates.ts';
 import { loadTypes } from '../../../src/api/idl/types.ts';
-import type { ApiObject } from '../../../src/api/object-meta.ts';
+import type { ApiObject, ObjectMeta } from '../../../src/api/object-meta.ts';
 import { conflict, type FieldError, StatusError } from '../../../src/api/status.ts';
 import { toStoredJson } from '../../../src/codec/stored-object.ts';
 import { GatedFields } from '../../../src/registry/gated-fields.ts';
@@ -30,6 +30,8 @@ const map = (value: string): ApiObject => ({
   data: { k: value },
 });
 
+const ENDS = '2026-01-02T00:00:00Z';
+
 const entry = (object: ApiObject, revision: number): Entry => ({
   namespace: 'default',
   name: 'm',
@@ -56,8 +58,8 @@ function setUp(
     get: (_: ObjectKey, { kind }: Freshness) => Promise.resolve(entries[kind]),
     commit: (write: Write) => {
       if (newest !== undefined && write.expected !== newest.revision) {
-        const failure = { kind: 'conflict', key: write.key, current: newest.revision } as const;
-        return Promise.reject(new StorageError(failure));
+        const kind = write.expected === undefined ? 'exists' : 'conflict';
+        return Promise.reject(new StorageError({ kind, key: write.key, current: newest.revision }));
       }
       commits.push(write);
       return Promise.resolve(toRevision(99));
@@ -294,6 +296,29 @@ test.each<[string, AdmissionPlugin]>([
   ];
   for (const write of await Promise.allSettled(writes))
     expect(write).toMatchObject({ status: 'rejected', reason: { status: { code: 503 } } });
+});
+
+test.each<[string, Partial<ObjectMeta>, Partial<ObjectMeta>, string]>([
+  ['the object', {}, {}, 'configmaps "m" already exists'],
+  ['an end', { deletionTimestamp: ENDS }, {}, 'object is being deleted: configmaps "m" already exists'],
+  [
+    'an end, under a name with a prefix',
+    { deletionTimestamp: ENDS },
+    { generateName: 'm-' },
+    'object is being deleted: configmaps "m" already exists, the server was not able to generate a unique name for the object',
+  ],
+])('a create that meets %s says so', async (_, there, sent, message) => {
+  const existing = map('old');
+  const current = entry({ ...existing, metadata: { ...existing.metadata, ...there } }, 1);
+  const { writer, commits } = setUp(undefined, current);
+  const retryAfterSeconds = 'generateName' in sent ? 1 : undefined;
+  for (const dryRun of [false, true]) {
+    const made = { ...map('new'), metadata: { name: 'm', namespace: 'default', ...sent } };
+    const error: unknown = await writer.create(call(dryRun), made).catch((refusal: unknown) => refusal);
+    expect(error).toMatchObject({ status: { code: 409, reason: 'AlreadyExists', message } });
+    expect((error as StatusError).status.details?.retryAfterSeconds).toBe(retryAfterSeconds);
+  }
+  expect(commits).toEqual([]);
 });
 
 test('nothing, an apply neither, makes an object of a definition that is being deleted', async () => {

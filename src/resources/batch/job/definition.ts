@@ -30,20 +30,19 @@ function setDefaults(job: Job): void {
   inheritLabels(job);
 }
 
-/** A job without labels has those of its pods. */
+/** A job without labels has those of its pods: the same object, by which they differ from equal labels that were sent. */
 function inheritLabels({ metadata, spec = {} }: Job): void {
   const { labels = {} } = spec.template?.metadata ?? {};
   const hasNone = Object.keys(metadata.labels ?? {}).length === 0;
-  if (hasNone && Object.keys(labels).length > 0) metadata.labels = { ...labels };
+  if (hasNone && Object.keys(labels).length > 0) metadata.labels = labels;
 }
 
 function prepare(job: Job): void {
   job.status = {};
-  // Labels that were taken from the template stay those of the template.
-  const areInherited = equal(job.metadata.labels ?? {}, job.spec?.template?.metadata?.labels ?? {});
+  // Labels that were taken from the template stay those of the template, unless a webhook has made the object anew.
+  const areInherited = job.metadata.labels === job.spec?.template?.metadata?.labels;
   generateSelector(job);
-  if (!areInherited) return;
-  delete job.metadata.labels;
+  if (areInherited) delete job.metadata.labels;
   inheritLabels(job);
 }
 
