@@ -98,7 +98,8 @@ export async function otherDatabases(
   }
 }
 
-export const OLD_DATABASE = 'the database is older than this program: run pg-apiserver migrate first';
+export const OLD_DATABASE =
+  'the database has no schema, or that of an earlier version: run pg-apiserver migrate first';
 /** undefined_table, undefined_function */
 export const isOld = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === '42P01' || error.code === '42883');
