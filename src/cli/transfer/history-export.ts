@@ -67,7 +67,7 @@ export async function exportHistory(client: ApiClient, path: string, wish: Histo
   return count;
 }
 
-/** The next line of a log, which is kept in its order, whatever the clocks said. */
+/** The next line of a log. Lines of one log stay in their order, even where its moments go back. */
 interface Head {
   line: string;
   atMs: number;
