@@ -140,14 +140,35 @@ function covers(certificate: X509Certificate, names: readonly string[], ips: rea
   );
 }
 
+/** Where a server is, and how clients verify it. */
+export interface ServedAt {
+  readonly url: string;
+  /** The authorities of its certificate, in PEM form. */
+  readonly ca: string;
+  /** A name that the certificate has, where it lacks that of the URL. */
+  readonly name?: string;
+}
+
 /** Writes the administrator's kubeconfig, everything embedded, readable by its owner alone. */
-export function writeKubeconfig(path: string, server: string, { ca, admin }: ClusterCertificates): void {
+export function writeKubeconfig(
+  path: string,
+  { url, ca, name: serverName }: ServedAt,
+  { admin }: ClusterCertificates,
+): void {
   const base64 = (text: string): string => Buffer.from(text).toString('base64');
   const name = 'pg-apiserver';
   const config = {
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [{ name, cluster: { server, 'certificate-authority-data': base64(ca) } }],
+    clusters: [
+      {
+        name,
+        cluster: {
+          ...{ server: url, 'certificate-authority-data': base64(ca) },
+          ...(serverName === undefined ? {} : { 'tls-server-name': serverName }),
+        },
+      },
+    ],
     users: [
       {
         name: 'kubernetes-admin',

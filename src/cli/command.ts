@@ -11,6 +11,7 @@ import { isShapingStart } from './transfer/shaping-start.ts';
 
 /** Runs a command and returns its exit code. 2: wrong command line. 1: the command failed. */
 export async function run(args: readonly string[]): Promise<number> {
+  process.stdout.on('error', (error) => endWithReader(error, args));
   const { help, reportedVersion } = helpAndVersion;
   if (args.includes(help.shown) || args.includes('-h') || isHelp(args)) {
     process.stdout.write(await describe((isHelp(args) ? args[1] : args[0]) ?? ''));
@@ -31,6 +32,16 @@ export async function run(args: readonly string[]): Promise<number> {
     process.stderr.write(`pg-apiserver: ${hidePasswords(explainRefusal(error))}\n`);
     return error instanceof UsageError ? 2 : 1;
   }
+}
+
+/** What a shell reports of a program that SIGPIPE has ended. */
+const ENDED_BY_SIGPIPE = 141;
+
+/** `verify --from=… | head` has read enough. A server goes on without readers of what it says. */
+function endWithReader(error: NodeJS.ErrnoException, [name = 'start']: readonly string[]): void {
+  if (error.code !== 'EPIPE') throw error;
+  const isServer = name === 'start' || name.startsWith('-');
+  if (!isServer) process.exit(ENDED_BY_SIGPIPE);
 }
 
 /** `help`, and `help import` */

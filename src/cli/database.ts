@@ -42,9 +42,11 @@ const WINDOW_UNITS = [
   ['minute', 60_000],
 ] as const;
 
-export function describeWindow({ windowMs, before }: KeptWindow): string {
+/** `history is kept for 1 day, of events for 1 hour` */
+export function describeWindow({ windowMs, before, shorter = new Map() }: KeptWindow): string {
   const change = before === undefined || before === 'unset' ? '' : ` instead of ${formatWindow(before)}`;
-  return `history is kept for ${formatWindow(windowMs)}${change}`;
+  const others = [...shorter].map(([resource, ms]) => `, of ${resource} for ${formatWindow(ms)}`).sort();
+  return `history is kept for ${formatWindow(windowMs)}${change}${others.join('')}`;
 }
 
 /** The embedded PostgreSQL can be reached only while its server runs. */
@@ -98,7 +100,8 @@ export async function otherDatabases(
   }
 }
 
-export const OLD_DATABASE = 'the database is older than this program: run pg-apiserver migrate first';
+export const OLD_DATABASE =
+  'the database has no schema, or that of an earlier version: run pg-apiserver migrate first';
 /** undefined_table, undefined_function */
 export const isOld = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === '42P01' || error.code === '42883');

@@ -1,3 +1,4 @@
+import { toQualifiedResource } from '../api/names.ts';
 import type { JsonObject } from '../api/object-meta.ts';
 import { isObject } from '../object/json-values.ts';
 import { bool, type FlagSet, text, UsageError } from '../options/flag.ts';
@@ -11,6 +12,7 @@ import { toDocument } from './transfer/documents.ts';
 import { exportHistory } from './transfer/history-export.ts';
 import { isMoment } from './transfer/is-moment.ts';
 import { takeFlags } from './transfer/own-flags.ts';
+import { findOwnLogs, type OwnLogs, toMoment } from './transfer/own-logs.ts';
 import { Progress } from './transfer/progress.ts';
 import { openYamlOutput, type YamlOutput } from './transfer/yaml-output.ts';
 
@@ -54,11 +56,23 @@ export async function exportCluster(args: readonly string[]): Promise<void> {
         `${client.url} keeps no history: leave ${exportFlags.asOf.shown} and ${exportFlags.history.shown} out`,
       );
     const output = openYamlOutput(to, exportFlags.to.shown);
-    const counted = await exportObjects({ client, output, progress }, { namespace, asOf });
+    const { resources, leftOut } = await discover(client);
+    for (const line of leftOut) progress.say(`left out: ${line}`);
+    const own = asOf !== '' || history ? await findOwnLogs(client, resources) : NO_OWN_LOGS;
+    const momentOfOwn = own.size > 0 ? await toMoment(client, asOf) : asOf;
+    const counted = await exportObjects(
+      { client, output, progress },
+      {
+        ...{ resources, namespace, asOf },
+        asOfFor: (resource) => (own.has(toQualifiedResource(resource)) ? momentOfOwn : asOf),
+      },
+    );
     progress.end();
     progress.say(`exported ${counted} objects${to === '' ? '' : ` to ${to}`}`);
     if (!history || output.historyFile === undefined) return;
-    const revisions = await exportHistory(client, output.historyFile, { namespace, asOf, progress });
+    const revisions = await exportHistory(client, output.historyFile, {
+      ...{ namespace, asOf, own, progress },
+    });
     progress.end();
     progress.say(`exported ${revisions} revisions to ${output.historyFile}`);
   } finally {
@@ -74,21 +88,25 @@ interface ExportParts {
 }
 
 interface Selection {
+  readonly resources: readonly ApiResource[];
   readonly namespace: string;
   readonly asOf: string;
+  /** The same for the log of a resource. */
+  asOfFor(resource: ApiResource): string;
 }
+
+const NO_OWN_LOGS: OwnLogs = new Set();
 
 async function exportObjects(
   { client, output, progress }: ExportParts,
   selection: Selection,
 ): Promise<number> {
-  const { resources, leftOut } = await discover(client);
-  for (const line of leftOut) progress.say(`left out: ${line}`);
-  const { namespace } = selection;
+  const { resources, namespace } = selection;
   for (const resource of resources.filter((one) => namespace === '' || isInNamespace(one))) {
     await output.begin(resource);
     let isFirst = true;
-    for await (const { objects, remaining } of listPages(client, resource, selection)) {
+    const wish = { namespace, asOf: selection.asOfFor(resource) };
+    for await (const { objects, remaining } of listPages(client, resource, wish)) {
       progress.begin(resource.resource, isFirst ? objects.length + remaining : 0);
       isFirst = false;
       const wanted = objects.filter(

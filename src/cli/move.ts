@@ -6,10 +6,10 @@ import { serversOverrides } from '../options/storage-checks.ts';
 import { overridesOf, toStored } from '../server/databases.ts';
 import { openEncryption } from '../server/encryption.ts';
 import { createKeySealer } from '../storage/key-sealer.ts';
-import { cancelMove, moveResource } from '../storage/postgres/moving/move.ts';
+import { cancelMove, describeMoved, moveResource } from '../storage/postgres/moving/move.ts';
 import { setUpDatabase } from '../storage/postgres/setup.ts';
 import { hidePasswords } from '../util/hidden-passwords.ts';
-import { databaseConnection, databaseOf, OLD_DATABASE } from './database.ts';
+import { databaseConnection, databaseOf, OLD_DATABASE, otherDatabases } from './database.ts';
 import { stopSignal } from './stop-signal.ts';
 import { takeFlags } from './transfer/own-flags.ts';
 import { Progress } from './transfer/progress.ts';
@@ -38,6 +38,9 @@ export async function moveToDatabase(args: readonly string[]): Promise<void> {
   const source = databaseOf(storage);
   if (values.cancel) return cancel(resource, storage, source);
   if (values.to.length === 0) throw new UsageError(`move ${word} needs ${moveFlags.to.shown}=postgres://…`);
+  const moved = await findMoved(resource, storage, source);
+  if (moved !== undefined && moved.join(',') !== values.to.join(','))
+    throw new Error(describeMoved(resource.resource, moved));
   const encryption = openEncryption(storage);
   await encryption?.ask();
   await setUpDatabase(databaseConnection(storage, source), async (database) => {
@@ -66,13 +69,30 @@ export async function moveToDatabase(args: readonly string[]): Promise<void> {
   );
 }
 
+/** The URLs of the database to which a resource was moved before. */
+async function findMoved(
+  of: GroupResource,
+  storage: ServerOptions['storage'],
+  source: readonly string[],
+): Promise<readonly string[] | undefined> {
+  const others = await otherDatabases(storage, source);
+  return others.find(({ resources }) =>
+    resources.some(({ group, resource }) => group === of.group && resource === of.resource),
+  )?.urls;
+}
+
 async function cancel(
-  { group, resource }: GroupResource,
+  of: GroupResource,
   storage: ServerOptions['storage'],
   source: readonly string[],
 ): Promise<void> {
-  const done = await cancelMove(databaseConnection(storage, source), { group, resource });
-  if (!done) throw new Error(`no move of ${resource} is under way`);
+  const done = await cancelMove(databaseConnection(storage, source), of);
+  if (!done) {
+    const moved = await findMoved(of, storage, source);
+    throw new Error(
+      moved === undefined ? `no move of ${of.resource} is under way` : describeMoved(of.resource, moved),
+    );
+  }
   process.stdout.write('the move is given up: drop the database it led to, before it is tried again\n');
 }
 

@@ -37,7 +37,7 @@ import { openLog } from './open-log.ts';
 import { readyFile } from './ready-file.ts';
 import { ensureServiceAccountKey } from './service-account-key.ts';
 import { findServiceManager } from './service-manager.ts';
-import { chooseSigningPair, readServingCa } from './serving-pair.ts';
+import { chooseSigningPair, identifyServer, readServingCa } from './serving-pair.ts';
 import { stopSignal } from './stop-signal.ts';
 import { threadFile } from './thread-file.ts';
 import { waitForDatabase } from './wait-for-database.ts';
@@ -128,7 +128,7 @@ async function begin(wished: ServerOptions, undo: Undo[], stop: AbortSignal): Pr
   ready.write({
     url,
     ...(kubeconfig === undefined ? {} : { kubeconfig }),
-    ca: certificates.caFile,
+    ca: options.tls.certFile || certificates.caFile,
     pid: process.pid,
     ports: { secure: server.port, ...database.ports },
   });
@@ -318,19 +318,20 @@ interface Announcement {
 }
 
 function announce(
-  { serving: { bindAddress }, authentication: { clientCaFile } }: ServerOptions,
+  { serving: { bindAddress }, authentication: { clientCaFile }, tls }: ServerOptions,
   { dataDir, certificates, progress, port }: Announcement,
 ): { readonly url: string; readonly kubeconfig: string | undefined } {
   const address = isUnspecified(bindAddress) ? '127.0.0.1' : bindAddress;
   const url = `https://${isIPv6(address) ? `[${address}]` : address}:${port}`;
   const kubeconfig = join(dataDir, 'admin.kubeconfig');
   // A server with another authority does not trust the administrator's certificate made here.
-  if (clientCaFile === '') writeKubeconfig(kubeconfig, url, certificates);
+  if (clientCaFile === '')
+    writeKubeconfig(kubeconfig, identifyServer(tls, certificates, { url, host: address }), certificates);
   progress(`serving on ${url}`);
   process.stdout.write(
     clientCaFile === ''
       ? `\n  export KUBECONFIG=${kubeconfig} && kubectl get namespaces\n\n`
-      : `\n  Clients need certificates signed by ${clientCaFile}; ${certificates.caFile} verifies this server.\n\n`,
+      : `\n  Clients need certificates signed by ${clientCaFile}; ${tls.certFile || certificates.caFile} verifies this server.\n\n`,
   );
   return { url, kubeconfig: clientCaFile === '' ? kubeconfig : undefined };
 }

@@ -1,10 +1,11 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import type { PairFiles } from '../http/serving-tls.ts';
 import type { ServerOptions } from '../options/options.ts';
 import type { TlsOptions } from '../options/tls.ts';
 import { certificatesIn } from '../x509/pem.ts';
-import type { ClusterCertificates } from './certificates.ts';
+import type { ClusterCertificates, ServedAt } from './certificates.ts';
 
 /**
  * The pair from the flags, or the authority made for this cluster. Undefined: the server takes client certificates of another
@@ -35,6 +36,27 @@ export function findAuthority(chain: string, own: string): string {
   const root = others.find((certificate) => isSigned(certificate, certificate));
   const trusted = root === undefined ? others : [root];
   return (trusted.length === 0 ? [leaf] : trusted).map((certificate) => certificate.toString()).join('');
+}
+
+/** Undefined where the host is a name or an address of the certificate; else a name that it has. */
+function findOtherName(chain: string, host: string): string | undefined {
+  const [der] = certificatesIn(chain);
+  if (der === undefined) return undefined;
+  const leaf = new X509Certificate(der);
+  const isOfHost = isIP(host) === 0 ? leaf.checkHost(host) !== undefined : leaf.checkIP(host) !== undefined;
+  if (isOfHost) return undefined;
+  return /DNS:([^*,\s][^,\s]*)/.exec(leaf.subjectAltName ?? '')?.[1];
+}
+
+/** How clients verify a server at a URL with this host. @throws Error */
+export function identifyServer(
+  tls: TlsOptions,
+  certificates: ClusterCertificates,
+  { url, host }: { readonly url: string; readonly host: string },
+): ServedAt {
+  const ca = readServingCa(tls, certificates);
+  const name = tls.certFile === '' ? undefined : findOtherName(readFileSync(tls.certFile, 'utf8'), host);
+  return name === undefined ? { url, ca } : { url, ca, name };
 }
 
 const isSigned = (certificate: X509Certificate, by: X509Certificate): boolean =>

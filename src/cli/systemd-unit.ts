@@ -25,9 +25,9 @@ export async function printUnit(flags: readonly string[]): Promise<void> {
   const main = resolve(process.argv[1] ?? '');
   process.stdout.write(formatUnit(flags, { node: process.execPath, main }));
   for (const path of [process.execPath, main])
-    if (/^\/(home|root|run\/user)\//.test(path))
+    if (/^\/(home|root|run\/user|tmp|var\/tmp)\//.test(path))
       process.stderr.write(
-        `${path} is in a home folder, which the unit may not read: install Node.js and pg-apiserver elsewhere, such as npm install --global --prefix=/opt/pg-apiserver\n`,
+        `${path} is in a folder of a user or of temporary files, which the unit may not read: install Node.js and pg-apiserver elsewhere, such as npm install --global --prefix=/opt/pg-apiserver\n`,
       );
 }
 

@@ -47,3 +47,16 @@ test('what an old Node.js reads first it can read', () => {
 test('README and package.json agree on which Node.js runs the server', () => {
   expect(read('README.md')).toContain(`Node.js ${oldest} or newer`);
 });
+
+test('a command ends in silence when what reads it has ended', () => {
+  for (const [args, code] of [
+    ['help', 141],
+    ['alerts', 141],
+    ['--version', 0],
+  ] as const)
+    expect(
+      spawnSync('sh', ['-c', `{ '${process.execPath}' '${MAIN}' ${args}; echo $? >&2; } | true`], {
+        encoding: 'utf8',
+      }),
+    ).toMatchObject({ stderr: `${code}\n` });
+});

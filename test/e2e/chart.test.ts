@@ -238,6 +238,15 @@ test.each([
     "Does not match pattern '^(postgres",
   ],
   [{ database: DATABASE, replica: 3 }, 'Additional property replica is not allowed'],
+  [{ database: DATABASE, resources: { limit: { memory: '1Gi' } } }, 'Additional property limit'],
+  [
+    { database: DATABASE, resources: { limits: { memory: '1 Gi' } } },
+    'resources.limits.memory: Does not match',
+  ],
+  [{ database: DATABASE, tolerations: [{ keys: 'a' }] }, 'Additional property keys is not allowed'],
+  [{ database: DATABASE, networkPolicy: { from: [{ ipblock: {} }] } }, 'Additional property ipblock'],
+  [{ database: DATABASE, networkPolicy: { egress: [{ port: 5432 }] } }, 'Additional property port'],
+  [{ database: DATABASE, imagePullSecrets: [{ name: 'a', key: 'b' }] }, 'Additional property key'],
   [
     { database: DATABASE, serviceMonitor: { enabled: true, tokenSecret: 'a' } },
     'serviceMonitor.caSecret: name',

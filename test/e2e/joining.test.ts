@@ -258,6 +258,8 @@ test('what it prints is what it writes: kubectl takes it, and nodes join by it',
   expect(code, stderr).toBe(0);
   const printed = parseAllDocuments(stdout).map((document) => document.toJS());
   expect(new Set(printed.map(({ kind }) => kind)).size).toBe(6);
+  // Files in a config map are printed line by line, as kubectl prints them.
+  expect(stdout).toContain('  kubeconfig: |\n    apiVersion: v1\n    kind: Config\n');
   const before = await cluster.request('GET', CLUSTER_INFO);
   const applied = await cluster.kubectl('apply --server-side --force-conflicts -f -', stdout);
   expect(applied.code, applied.stderr).toBe(0);

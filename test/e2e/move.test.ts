@@ -207,4 +207,13 @@ test('the command may be killed right after the cut-over, and servers are starte
   const { code, text } = await move('/secrets', `--to=${secrets.url}`);
   expect(code, text).toBe(0);
   expect(await database.query("SELECT FROM objects WHERE resource = 'secrets'")).toEqual([]);
+
+  // There is no way back, and a database that the command cannot use stays as it is.
+  await using empty = await createTestDatabase({ empty: true });
+  for (const args of [[`--to=${empty.url}`], [`--to=${database.url}`], ['--cancel']])
+    expect(await move('/secrets', ...args)).toEqual({
+      code: 1,
+      text: expect.stringMatching(/secrets was moved to .*, and a resource moves once: .* import --from=/),
+    });
+  expect(await empty.query("SELECT to_regclass('schema_migrations') AS made")).toEqual([{ made: null }]);
 }, 180_000);

@@ -41,7 +41,7 @@ export async function configureKubeadm(args: readonly string[]): Promise<void> {
   const objects = kubeadmObjects({ ...options, endpoint, ca, version }, { token, expiresAt }, options);
   const command = joinCommand(endpoint, token, ca);
   if (!options.apply) {
-    for (const object of objects) tell(`---\n${stringify(object).trimEnd()}`);
+    for (const object of objects) tell(`---\n${stringify(object, { blockQuote: 'literal' }).trimEnd()}`);
     note(`\nafter kubectl apply -f - of the above, on each node:\n\n  ${command}\n`);
     return;
   }

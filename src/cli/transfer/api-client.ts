@@ -31,12 +31,16 @@ interface ApiClientOptions {
 /** How long the answer with a list or an object may pause; a watch may be silent for longer. */
 const SILENCE_MS = 60_000;
 
-/** ApiClient reads a Kubernetes API as the user of a kubeconfig. It waits while the server is away. */
+/**
+ * ApiClient reads a Kubernetes API as the user of a kubeconfig. It waits while a server that has answered is away; one that never has
+ * may have another address.
+ */
 export class ApiClient {
   readonly url: string;
   readonly #options: ApiClientOptions;
   readonly #send: (path: string, signal: AbortSignal) => Promise<IncomingMessage>;
   readonly #close: () => void;
+  #hasAnswered = false;
 
   /** @throws Error that names the file and the problem */
   constructor(options: ApiClientOptions) {
@@ -54,7 +58,10 @@ export class ApiClient {
     this.#send = (path, signal) =>
       new Promise((resolve, reject) => {
         const send = secure ? requestHttps : requestHttp;
-        const request = send(`${base}${path}`, { agent, signal, headers }, resolve);
+        const request = send(`${base}${path}`, { agent, signal, headers }, (response) => {
+          this.#hasAnswered = true;
+          resolve(response);
+        });
         request.once('error', reject);
         request.end();
       });
@@ -65,7 +72,7 @@ export class ApiClient {
     this.#close();
   }
 
-  /** Repeats the request while the server is away. @throws ApiError, Error */
+  /** Repeats the request while a server that has answered before is away. @throws ApiError, Error */
   get(path: string): Promise<JsonObject> {
     const { signal, say } = this.#options;
     const remind = createReminder((trouble) => say(`${this.url} is asked again: ${trouble}`));
@@ -74,7 +81,7 @@ export class ApiClient {
       signal,
       isPassing: (error) => {
         if (isFault(error)) faults += 1;
-        return isPassing(error) && faults < MOST_FAULTS;
+        return this.#hasAnswered && isPassing(error) && faults < MOST_FAULTS;
       },
       onFailure: (error) => remind(errorText(error)),
     });

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { isOld } from '../database.ts';
 import type { StoredValue } from './stored-values.ts';
 
 /**
@@ -11,6 +12,7 @@ const BEGIN = `
     SELECT DISTINCT ON (name) name, value, deleted FROM kine WHERE name LIKE '/registry/%' ORDER BY name, id DESC
   ) AS newest
   WHERE deleted = 0`;
+const NO_KINE = 'the database has no table kine: name the database that kine keeps, and ?kine behind it';
 const NEXT = 'FETCH 1000 FROM live';
 
 /** Reads the table that kine keeps in a PostgreSQL database. @throws Error when there is no such table */
@@ -21,7 +23,10 @@ export async function* readKine(url: string): AsyncGenerator<StoredValue> {
   await client.connect();
   try {
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    await client.query(BEGIN);
+    await client.query(BEGIN).catch((error: unknown) => {
+      if (isOld(error)) throw new Error(NO_KINE, { cause: error });
+      throw error;
+    });
     for (;;) {
       const { rows } = await client.query<{ name: string; value: Buffer }>(NEXT);
       if (rows.length === 0) return;

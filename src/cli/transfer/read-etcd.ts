@@ -60,10 +60,16 @@ const range = (client: Client, { host }: EtcdAddress, request: Buffer): Promise<
       { deadline: Date.now() + DEADLINE_MS },
       (error, answer) => {
         if (error === null && answer !== undefined) resolve(answer);
-        else reject(new Error(`etcd at ${host}: ${error?.details ?? 'no answer'}`, { cause: error }));
+        else reject(new Error(`etcd at ${host}: ${reasonIn(error?.details)}`, { cause: error }));
       },
     );
   });
+
+/** The library puts the reason between sentences of its own. */
+function reasonIn(details = 'no answer'): string {
+  const [, reason = details] = /Last error: (?:Error: )?(.*?)\. Resolution note:/.exec(details) ?? [];
+  return reason.includes('ECONNREFUSED') ? 'nothing answers there: start it, or correct the address' : reason;
+}
 
 const VARINT = 0;
 const DELIMITED = 2;

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { freePort } from '../../../src/cli/embedded/embedded-postgres.ts';
 import { ApiClient } from '../../../src/cli/transfer/api-client.ts';
 import { NEVER } from '../../../src/util/pause.ts';
 
@@ -19,9 +20,14 @@ async function ask(
     response.writeHead(code).end(JSON.stringify(code === 200 ? { items: [] } : { message: 'it is ill' }));
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { outcome, said } = await askAt(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  server.close();
+  return { outcome, asked, said };
+}
+
+async function askAt(url: string): Promise<{ outcome: unknown; said: string[] }> {
   const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-client-'));
   const kubeconfig = join(folder, 'kubeconfig');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   writeFileSync(
     kubeconfig,
     JSON.stringify({
@@ -37,9 +43,8 @@ async function ask(
   });
   const outcome = await client.get('/api/v1/secrets').catch(String);
   client.close();
-  server.close();
   rmSync(folder, { recursive: true });
-  return { outcome, asked, said };
+  return { outcome, said };
 }
 
 test('a source that is ill for a while is asked again, and says so once', async () => {
@@ -51,4 +56,12 @@ test('a source that is ill for a while is asked again, and says so once', async 
 
 test('a source that cannot read what it keeps ends the import', async () => {
   expect(await ask(500)).toMatchObject({ outcome: 'ApiError: GET /api/v1/secrets: it is ill', asked: 5 });
+});
+
+test('a source that has never answered is not waited for', async () => {
+  const port = await freePort();
+  expect(await askAt(`http://127.0.0.1:${port}`)).toEqual({
+    outcome: expect.stringContaining(`ECONNREFUSED 127.0.0.1:${port}`),
+    said: [],
+  });
 });

@@ -187,17 +187,31 @@ const SERVICES = [
   ['Azure Database for PostgreSQL', 'CREATE ROLE azure_pg_admin', 'under server parameters'],
   ['Neon', 'CREATE ROLE neon_superuser', 'in the settings of the project'],
   ['Supabase', 'CREATE ROLE supabase_admin', 'rather than to a pooler'],
+  [
+    'Citus',
+    "CREATE FUNCTION citus_version() RETURNS text LANGUAGE sql RETURN '13.0'",
+    'on the coordinator and restart it',
+    'tables of a cluster stay on the coordinator',
+  ],
+  [
+    'YugabyteDB',
+    "CREATE FUNCTION yb_servers() RETURNS text LANGUAGE sql RETURN 'a'",
+    'a user without REPLICATION',
+    'commits need LOCK TABLE',
+  ],
 ] as const;
 
 test('a managed PostgreSQL is known by what only its service has, and described in its words', async () => {
   await using postgres = await startPrivatePostgres({ empty: true, settings: ['wal_level=replica'] });
-  for (const [name, made, words] of SERVICES) {
+  for (const [name, made, words, caveat = ''] of SERVICES) {
     await runOn(postgres.url, made);
     const findings = await examine(postgres.url);
     expect(findings[0]?.text).toContain(` of ${name}, database `);
     const missing = textsOf(findings, 'lacks');
     expect(missing).toEqual([expect.stringMatching(/^wal_level is replica: /)]);
     expect(missing[0]).toContain(words);
+    const caveats = textsOf(findings, 'warning').filter((text) => text.startsWith(`this is ${name}`));
+    expect(caveats).toEqual(caveat === '' ? [] : [expect.stringContaining(caveat)]);
     expect(missing[0]).not.toContain('Amazon RDS and Aurora');
     await runOn(postgres.url, made.replace(/^CREATE (\w+ \w+)(.*)$/, 'DROP $1'));
   }

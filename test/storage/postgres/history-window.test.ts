@@ -65,3 +65,16 @@ test('servers that start together agree', async () => {
   );
   expect(new Set(kept.map(({ windowMs }) => windowMs)).size).toBe(1);
 });
+
+test('what is kept is said with the windows of resources that have a shorter one', async () => {
+  await using database = await createTestDatabase();
+  const shorter = new Map([
+    ['events', MINUTES_5],
+    ['pods', DAYS_30 + 1],
+  ]);
+  await keep(database, { windowMs: DAYS_30, shorter, isGiven: true });
+  expect(await keep(database, { windowMs: DAYS_30, isGiven: false })).toEqual({
+    windowMs: DAYS_30,
+    shorter: new Map([['events', MINUTES_5]]),
+  });
+});

@@ -61,7 +61,12 @@ const isMissing = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ENOENT';
 
 const noPassword = (why: string): Error =>
-  Object.assign(new Error(`PostgreSQL asks for a password, and there is none: ${why}`), { code: '28P01' });
+  Object.assign(
+    new Error(
+      `PostgreSQL asks for a password: write it into the URL, PGPASSWORD, or a line host:port:database:user:password of the password file; ${why}`,
+    ),
+    { code: '28P01' },
+  );
 
 /**
  * Returns the password of the first line that fits. `*` fits everything; `\` takes the next character as it is:

@@ -79,12 +79,15 @@ async function lookAtVersion(client: pg.ClientBase): Promise<Finding[]> {
     `SELECT current_setting('server_version') AS version, current_database() AS db, current_user AS usr,
       current_setting('server_encoding') AS encoding, ${SERVICE} AS service`,
   );
-  return rows.map(({ version, db, usr, encoding, service }) => {
-    const { name } = toService(service);
+  return rows.flatMap(({ version, db, usr, encoding, service }) => {
+    const { name, caveat } = toService(service);
     const of = name === '' ? '' : ` of ${name}`;
-    return fine(
-      `PostgreSQL ${version}${of}, database ${JSON.stringify(db)} (${encoding}), user ${JSON.stringify(usr)}`,
-    );
+    return [
+      fine(
+        `PostgreSQL ${version}${of}, database ${JSON.stringify(db)} (${encoding}), user ${JSON.stringify(usr)}`,
+      ),
+      ...(caveat === undefined ? [] : [warning(caveat)]),
+    ];
   });
 }
 

@@ -1,6 +1,6 @@
 /**
- * Which managed service runs a PostgreSQL, by settings, roles and functions that only the service has, and how its customers change what
- * they would change in postgresql.conf elsewhere.
+ * Which managed service runs a PostgreSQL, or which engine speaks its protocol, by settings, roles and functions that only this one has,
+ * and how its customers change what they would change in postgresql.conf elsewhere.
  */
 
 export interface ManagedService {
@@ -11,6 +11,8 @@ export interface ManagedService {
   connections(least: number): string;
   /** How a user comes to replicate. */
   replicates(role: string): string;
+  /** What to know before a cluster is made there; absent where all is as with PostgreSQL. */
+  readonly caveat?: string;
 }
 
 const byAttribute = (role: string): string => `ALTER ROLE ${role} REPLICATION`;
@@ -72,6 +74,25 @@ const SERVICES: Readonly<Record<string, ManagedService>> = {
   },
 };
 
+/** Known from their documentation alone (migrations/README.md, "Outgrowing one PostgreSQL"). */
+const ENGINES: Readonly<Record<string, ManagedService>> = {
+  yugabyte: {
+    name: 'YugabyteDB',
+    logicalReplication: 'give the server a user without REPLICATION, so that changes are polled',
+    connections: (least) => `set ysql_max_connections = ${least} or more on each yb-tserver and restart it`,
+    replicates: byAttribute,
+    caveat:
+      'this is YugabyteDB, which was not tried: commits need LOCK TABLE … IN EXCLUSIVE MODE, which its documentation excludes',
+  },
+  citus: {
+    name: 'Citus',
+    logicalReplication: 'set wal_level = logical on the coordinator and restart it',
+    connections: (least) => `set max_connections = ${least} or more on the coordinator and restart it`,
+    replicates: byAttribute,
+    caveat: 'this is Citus: the tables of a cluster stay on the coordinator, and workers bring nothing',
+  },
+};
+
 /** The advice for a PostgreSQL that its owner runs. */
 const OWN: ManagedService = {
   name: '',
@@ -87,6 +108,7 @@ const hasSetting = (name: string): string => `current_setting('${name}', true) I
 
 /** An expression: the key of the service, or null. */
 export const SERVICE = `(CASE
+      WHEN to_regproc('yb_servers') IS NOT NULL THEN 'yugabyte'
       WHEN to_regproc('aurora_version') IS NOT NULL THEN 'aurora'
       WHEN ${hasRole('rds_superuser')} OR ${hasSetting('rds.logical_replication')} THEN 'rds'
       WHEN ${hasRole('cloudsqlsuperuser')} OR ${hasSetting('cloudsql.logical_decoding')} THEN 'cloudsql'
@@ -94,6 +116,8 @@ export const SERVICE = `(CASE
       WHEN ${hasRole('azure_pg_admin')} OR ${hasSetting('azure.extensions')} THEN 'azure'
       WHEN ${hasRole('neon_superuser')} OR ${hasSetting('neon.tenant_id')} THEN 'neon'
       WHEN ${hasRole('supabase_admin')} THEN 'supabase'
+      WHEN to_regproc('citus_version') IS NOT NULL THEN 'citus'
     END)`;
 
-export const toService = (key: string | null | undefined): ManagedService => SERVICES[key ?? ''] ?? OWN;
+export const toService = (key: string | null | undefined): ManagedService =>
+  SERVICES[key ?? ''] ?? ENGINES[key ?? ''] ?? OWN;

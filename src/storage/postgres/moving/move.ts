@@ -16,6 +16,10 @@ const BETWEEN_MS = 10;
 /** Servers that have seen the cut-over open the database within that, or say why not. */
 const MOVED_MS = 60_000;
 
+/** Says what to do with a resource that has moved. The rows of two logs cannot be brought into one order, so that none moves back. */
+export const describeMoved = (resource: string, urls: readonly string[]): string =>
+  `${resource} was moved to ${urls.join(',')}, and a resource moves once: for another PostgreSQL, copy that database and name it in --kvstore-servers-overrides; for one database again, import the cluster into an empty one (pg-apiserver import --from=KUBECONFIG --follow)`;
+
 /** What to move, and where. */
 interface MoveWish {
   readonly resource: GroupResource;
@@ -138,7 +142,7 @@ class ResourceMove {
     throw new Error(
       row.moved_at === null
         ? `${resource.resource} is being moved to ${before.join(',')}: name that again, or give it up with --cancel`
-        : `${resource.resource} was moved to ${before.join(',')}`,
+        : describeMoved(resource.resource, before),
     );
   }
 

@@ -11,6 +11,8 @@ export interface WindowWish {
 
 export interface KeptWindow {
   readonly windowMs: number;
+  /** The windows of resources that have a shorter one; absent where none has. */
+  readonly shorter?: ReadonlyMap<string, number>;
   /** What it was until now; undefined when it has not changed. 'unset': the database had none. */
   readonly before?: number | 'unset';
 }
@@ -26,7 +28,24 @@ export async function keepHistoryWindow(
   const kept = Number(row.kept);
   const before = row.before === null ? 'unset' : Number(row.before);
   if (shorter !== undefined && (isGiven || before === 'unset')) await keepShorter(client, shorter);
-  return before === kept ? { windowMs: kept } : { windowMs: kept, before };
+  const held = await readShorter(client, kept);
+  return {
+    windowMs: kept,
+    ...(before === kept ? {} : { before }),
+    ...(held.size === 0 ? {} : { shorter: held }),
+  };
+}
+
+async function readShorter(client: pg.ClientBase, windowMs: number): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await client.query<{ shorter: string | null }>(
+    "SELECT to_jsonb(c) ->> 'shorter' AS shorter FROM compaction c",
+  );
+  const held: Readonly<Record<string, { readonly window: number }>> = JSON.parse(rows[0]?.shorter ?? '{}');
+  return new Map(
+    Object.entries(held)
+      .map(([resource, { window }]) => [resource, window * 1000] as const)
+      .filter(([, ms]) => ms < windowMs),
+  );
 }
 
 /** Does nothing in a schema from before shorter histories (migrations/0084). */
