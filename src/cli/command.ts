@@ -11,7 +11,7 @@ import { isShapingStart } from './transfer/shaping-start.ts';
 
 /** Runs a command and returns its exit code. 2: wrong command line. 1: the command failed. */
 export async function run(args: readonly string[]): Promise<number> {
-  process.stdout.on('error', (error) => endWithReader(error, args));
+  expectLostOutput(args);
   const { help, reportedVersion } = helpAndVersion;
   if (args.includes(help.shown) || args.includes('-h') || isHelp(args)) {
     process.stdout.write(await describe((isHelp(args) ? args[1] : args[0]) ?? ''));
@@ -37,11 +37,19 @@ export async function run(args: readonly string[]): Promise<number> {
 /** What a shell reports of a program that SIGPIPE has ended. */
 const ENDED_BY_SIGPIPE = 141;
 
-/** `verify --from=… | head` has read enough. A server goes on without readers of what it says. */
-function endWithReader(error: NodeJS.ErrnoException, [name = 'start']: readonly string[]): void {
-  if (error.code !== 'EPIPE') throw error;
+/**
+ * A server goes on when what it says has no reader any more, or no room on a disk. A command whose results are lost ends: in
+ * silence where the reader has read enough (`verify --from=… | head`).
+ */
+function expectLostOutput([name = 'start']: readonly string[]): void {
   const isServer = name === 'start' || name.startsWith('-');
-  if (!isServer) process.exit(ENDED_BY_SIGPIPE);
+  process.stderr.on('error', () => {});
+  process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+    if (isServer) return;
+    if (code === 'EPIPE') process.exit(ENDED_BY_SIGPIPE);
+    process.stderr.write(`pg-apiserver: the output could not be written: ${message}\n`);
+    process.exit(1);
+  });
 }
 
 /** `help`, and `help import` */

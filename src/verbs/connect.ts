@@ -142,7 +142,7 @@ function toConnectCall(
   const objects = new RelatedObjects(store, request);
   return {
     ...{ namespace, name, options, subpath },
-    // Whatever is missing, Kubernetes names the resource of the request (InterpretGetError in its generic registry).
+    // Kubernetes names the resource of the request, not the one that is missing (InterpretGetError in its generic registry).
     get: async (resource, inNamespace, named) => {
       const found = await objects.find(resource, inNamespace, named);
       if (found === undefined) throw notFound(served.definition, named);

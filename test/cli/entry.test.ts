@@ -60,3 +60,13 @@ test('a command ends in silence when what reads it has ended', () => {
       }),
     ).toMatchObject({ stderr: `${code}\n` });
 });
+
+test.runIf(process.platform === 'linux')('a command says that there is no room for its output', () => {
+  const run = (args: string): object =>
+    spawnSync('sh', ['-c', `'${process.execPath}' '${MAIN}' ${args}`], { encoding: 'utf8' });
+  expect(run('help >/dev/full')).toMatchObject({
+    status: 1,
+    stderr: 'pg-apiserver: the output could not be written: ENOSPC: no space left on device, write\n',
+  });
+  expect(run('start --secure-port=x >/dev/full 2>/dev/full')).toMatchObject({ status: 2 });
+});

@@ -110,6 +110,25 @@ test('a ready file that cannot be written ends the start with the name of the fl
   );
 });
 
+test.runIf(process.platform === 'linux')(
+  'a server serves on where there is no room for what it says',
+  async () => {
+    using folder = createFolder();
+    await using database = await createTestDatabase();
+    const flags = ['--bind-address=127.0.0.1', ...folder.flags, `--kvstore-servers=${database.url}`, '--v=6'];
+    const command = ['exec "$@" >/dev/full 2>/dev/full', 'sh', process.execPath, MAIN, 'start', ...flags];
+    const server = watchTool(onLeash(spawn('/bin/sh', ['-c', ...command], { cwd: folder.path })));
+    await expect.poll(() => existsSync(folder.readyFile)).toBe(true);
+    const tool = { kubeconfig: readReady(folder.readyFile).kubeconfig, home: folder.path };
+    for (let turn = 0; turn < 3; turn += 1)
+      expect(
+        (await runTool(kubectlPath(), ['get', 'namespaces', 'default', '-o', 'name'], tool)).stdout,
+      ).toBe('namespace/default\n');
+    server.process.kill('SIGTERM');
+    expect(await server.ended).toBe(0);
+  },
+);
+
 test('a folder that cannot be made, and a port that another program has, end the start before anything is made', async () => {
   using folder = createFolder();
   const data = join(folder.path, 'data');
