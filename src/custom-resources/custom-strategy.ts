@@ -39,7 +39,7 @@ function warnOfFinalizers(
   { minor = DEFAULT_MINOR }: Gates = defaultGates,
 ): string[] {
   const before = old?.metadata.finalizers ?? [];
-  // Since 1.32 a name with a domain alone is told apart.
+  // Since 1.32 the warning about a name with a domain asks for a path.
   const advice = (one: string): string => (one.includes('.') && minor >= 32 ? ' including a path (/)' : '');
   return (metadata.finalizers ?? [])
     .filter((one) => !one.includes('/') && !STANDARD_FINALIZERS.has(one) && !before.includes(one))
