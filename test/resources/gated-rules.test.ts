@@ -5,6 +5,7 @@ import { statefulsets } from '../../src/resources/apps/stateful-set.ts';
 import { horizontalpodautoscalers } from '../../src/resources/autoscaling/horizontal-pod-autoscaler/definition.ts';
 import { jobs } from '../../src/resources/batch/job/definition.ts';
 import { persistentvolumeclaims as claims } from '../../src/resources/core/persistent-volume-claim/definition.ts';
+import { services } from '../../src/resources/core/service/definition.ts';
 import { servicecidrs } from '../../src/resources/networking/service-cidr.ts';
 import { pods } from '../../src/resources/pod/definition.ts';
 import { csidrivers } from '../../src/resources/storage/csi-driver.ts';
@@ -42,6 +43,17 @@ test('ServiceCIDRStatusFieldWiping: a new range has no status, and an update lea
   expect(statusOf(manifestsIn(36))).toEqual([{}, {}, {}]);
   for (const kept of [manifestsIn(35), manifestsIn(36, { ServiceCIDRStatusFieldWiping: false })])
     expect(statusOf(kept)).toMatchObject([status, {}, status]);
+});
+
+test('LoadBalancerIPMode: without it an address of a load balancer has no mode', () => {
+  const balanced: JsonObject = { spec: { type: 'LoadBalancer', ports: [{ port: 80 }] } };
+  for (const ipMode of [{}, { ipMode: 'VIP' }])
+    for (const gate of [open, closed]) {
+      const after = { loadBalancer: { ingress: [{ ip: '192.0.2.1', ...ipMode }] } };
+      expect(
+        gate('LoadBalancerIPMode').problemsOnView(services, balanced, { before: {}, after, view: 'status' }),
+      ).toEqual([]);
+    }
 });
 
 test('VolumeLimitScaling: a driver does not keep pods from nodes without it, unless it says so', () => {
