@@ -263,9 +263,9 @@ test('the attributes of a volume are kept, and since 1.34 those that are only wa
     },
     status: { phase: 'Bound', ...status },
   });
-  const answer = (minor: Minor, to: string | undefined, status: JsonObject = {}): string[] => {
+  const answer = (minor: Minor, to: string | undefined, status: JsonObject = {}, from = 'gold'): string[] => {
     const manifests = manifestsIn(minor, { VolumeAttributesClass: true });
-    const [old, now] = [claim('gold', status), claim(to, status)].map((manifest) => ({
+    const [old, now] = [claim(from, status), claim(to, status)].map((manifest) => ({
       ...manifests.created(persistentvolumeclaims, manifest),
       status: manifest.status as JsonObject,
     }));
@@ -279,6 +279,8 @@ test('the attributes of a volume are kept, and since 1.34 those that are only wa
   const had = { currentVolumeAttributesClassName: 'gold' };
   expect(answer(34, undefined, had)).toEqual(['spec.volumeAttributesClassName']);
   expect(answer(34, '', had)).toEqual(['spec.volumeAttributesClassName']);
+  // What is empty may stay.
+  expect([answer(33, '', {}, ''), answer(34, '', had, '')]).toEqual([[], []]);
 });
 
 test('statuses of resources of claims have their own path since 1.34', () => {
