@@ -92,7 +92,8 @@ async function attempt(
   const trust = { ...tls, isVerified: false };
   const backend = { scheme: 'https', host, port: String(port), path, query: '', trust } as const;
   const url = `https://${authorityOf(backend)}${path}`;
-  const headers = ['Host', authorityOf(backend), 'Accept', 'application/json', ...userHeaders(AGGREGATOR)];
+  // Without Accept, as Kubernetes asks: some servers have nothing but their own form here.
+  const headers = ['Host', authorityOf(backend), ...userHeaders(AGGREGATOR)];
   const failed = (why: string): Error => new Error(`failing or missing response from ${url}: ${why}`);
   let code: number;
   try {

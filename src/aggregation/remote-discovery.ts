@@ -74,7 +74,7 @@ function toResource(one: JsonObject): JsonObject {
     resource: {
       resource: asText(one.resource),
       responseKind: toKind(one.responseKind),
-      scope: one.scope === 'Namespaced' ? 'Namespaced' : 'Cluster',
+      ...(one.scope === 'Namespaced' || one.scope === 'Cluster' ? { scope: one.scope } : {}),
       singularResource: asText(one.singularResource ?? ''),
       verbs: texts(one.verbs ?? []),
       ...nicknames(one),

@@ -6,9 +6,11 @@ import { SYSTEM_PRIORITIES } from '../api/system-priorities.ts';
 import type { ConfigMap, Namespace } from '../api/types/core/v1.ts';
 import {
   bootstrapPolicy,
+  HEIRS,
   type Reconciliation,
   reconcileBinding,
   reconcileRole,
+  toHeir,
 } from '../authz/rbac/bootstrap/bootstrap-policy.ts';
 import { RBAC_GROUP } from '../authz/rbac/role-rules.ts';
 import { toDay } from '../object/timestamps.ts';
@@ -73,11 +75,32 @@ export async function bootstrapRoles(client: Client, isOn: Gates): Promise<void>
     ['rolebindings', policy.roleBindings, reconcileBinding],
   ];
   const author = client.as('rbac-bootstrap', AS_SERVER);
-  await Promise.all(
-    kinds.flatMap(([resource, objects, reconcile]) =>
-      objects.map((expected) => ensure(author, { group: RBAC_GROUP, resource }, expected, reconcile)),
-    ),
+  const all = kinds.flatMap(([resource, objects, reconcile]) =>
+    objects.map((expected) => ({ resource: { group: RBAC_GROUP, resource }, expected, reconcile })),
   );
+  // Before the rest: the next step creates missing sources with default rights, which no heir shall copy.
+  const heirs = all.filter(
+    ({ expected: { metadata } }) => metadata.name !== undefined && metadata.name in HEIRS,
+  );
+  await Promise.all(heirs.map(({ resource, expected }) => beginHeir(author, resource, expected)));
+  await Promise.all(
+    all.map(({ resource, expected, reconcile }) => ensure(author, resource, expected, reconcile)),
+  );
+}
+
+/** Creates a missing heir with the rights of the object that had them before. */
+async function beginHeir(
+  client: Client,
+  resource: ResourceOf<ApiObject>,
+  expected: ApiObject,
+): Promise<void> {
+  const { name = '' } = expected.metadata;
+  const read = (one = ''): Promise<ApiObject | undefined> =>
+    client.get(resource, { name: one }, 'cached-if-found');
+  if ((await read(name)) !== undefined) return;
+  const other = await read(HEIRS[name]);
+  const heir = other === undefined ? undefined : toHeir(other, expected);
+  if (heir !== undefined) await client.create(resource, heir);
 }
 
 async function ensure(

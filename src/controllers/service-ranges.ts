@@ -1,3 +1,4 @@
+import type { Minor } from '../api/emulation.ts';
 import { SERVICES } from '../api/known-resources.ts';
 import type { ResourceOf } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
@@ -12,6 +13,7 @@ import { toObject } from '../storage/object-reader.ts';
 import type { Entry, ObjectEvent } from '../storage/store.ts';
 import { keepDoing } from '../util/pause.ts';
 import { AS_SERVER, type Client } from '../verbs/client/client.ts';
+import { DEFAULT_MINOR } from '../version.ts';
 import type { DueRule } from './cleaning/due-objects.ts';
 
 /**
@@ -107,17 +109,61 @@ export class ReadyRanges implements Followed {
   }
 }
 
-/** Creates the ServiceCIDR with the ranges of the flags, unless it exists. @throws StatusError, StorageError */
-export async function ensureDefaultRange(client: Client, own: readonly IpRange[]): Promise<void> {
-  const cidrs = own.map(
-    ({ bytes, prefixBits }) => `${formatIp(networkBytes(bytes, prefixBits))}/${prefixBits}`,
-  );
-  await client.as('kube-apiserver').ensure(SERVICE_CIDRS, {
-    kind: 'ServiceCIDR',
-    apiVersion: API_VERSION,
-    metadata: { name: DEFAULT, finalizers: [FINALIZER] },
-    spec: { cidrs },
-  });
+interface DefaultRangeOptions {
+  readonly client: Client;
+  /** Of the flags. */
+  readonly own: readonly IpRange[];
+  readonly minor?: Minor | undefined;
+  onError(error: unknown): void;
+}
+
+/**
+ * Keeps the ServiceCIDR with the ranges of the flags: administrators delete it to move to other ranges (Kubernetes:
+ * controlplane/controller/defaultservicecidr, which looks for it every ten seconds).
+ */
+export class DefaultRange {
+  readonly #options: DefaultRangeOptions;
+  readonly #client: Client;
+  readonly #cidrs: string[];
+
+  constructor(options: DefaultRangeOptions) {
+    this.#options = options;
+    this.#client = options.client.as('kube-apiserver');
+    this.#cidrs = options.own.map(
+      ({ bytes, prefixBits }) => `${formatIp(networkBytes(bytes, prefixBits))}/${prefixBits}`,
+    );
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const retry = { retryMs: RETRY_MS, onError: this.#options.onError };
+    await keepDoing(() => this.#follow(signal), signal, retry);
+  }
+
+  /** Creates it, unless it exists. Since 1.33 an existing one gets the range of a second family. @throws StatusError, StorageError */
+  async ensure(): Promise<void> {
+    const cidrs = this.#cidrs;
+    const expected: ServiceCIDR = {
+      kind: 'ServiceCIDR',
+      apiVersion: API_VERSION,
+      metadata: { name: DEFAULT, finalizers: [FINALIZER] },
+      spec: { cidrs },
+    };
+    await this.#client.ensure(SERVICE_CIDRS, expected, {
+      mend: (found) => (this.#lacksFamily(found) ? { ...found, spec: { cidrs } } : undefined),
+      trust: 'cached-if-found',
+    });
+  }
+
+  #lacksFamily(found: ServiceCIDR): boolean {
+    const { minor = DEFAULT_MINOR } = this.#options;
+    const [first, second] = found.spec?.cidrs ?? [];
+    const [own, other] = this.#cidrs;
+    return minor >= 33 && first === own && second === undefined && other !== undefined && !isDeleting(found);
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    for await (const _ of this.#client.changes(SERVICE_CIDRS, signal)) await this.ensure();
+  }
 }
 
 /** Kubernetes' server speaks of the default one, its controller manager of all others. */

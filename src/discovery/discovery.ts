@@ -167,7 +167,9 @@ class Discovery {
   coreResources(request: ApiRequest): Response {
     const resources = this.#options.registry.resources('', 'v1');
     if (resources.length === 0) throw pathNotFound();
-    return this.#plain(request, toResourceList('v1', resources, { ...CORE, hashes: this.#hashes }));
+    return this.#plain(request, toResourceList('v1', resources, { ...CORE, hashes: this.#hashes }), {
+      cbor: true,
+    });
   }
 
   groups(request: ApiRequest): Response {
@@ -191,6 +193,7 @@ class Discovery {
     return this.#plain(
       request,
       toResourceList(groupVersionOf(name, version), resources, { ...found, hashes: this.#hashes }),
+      { cbor: registry.isBuiltIn(found.group) },
     );
   }
 
@@ -225,17 +228,21 @@ class Discovery {
   }
 
   /**
-   * Documents with a kind in meta/v1 have a protobuf form too. The resources of a group version alone have one in CBOR: the others are read
-   * by clients that cannot know yet which forms the server has, such as /version (Kubernetes: endpoints/discovery). `isIndented`: for
-   * people, without being asked.
+   * Documents with a kind in meta/v1 have a protobuf form too. The resources of a built-in group version alone have one in CBOR: clients that
+   * prefer it cannot read the others in it, such as /version (Kubernetes: endpoints/discovery, and the serializers of
+   * apiextensions-apiserver for custom ones). `isIndented`: for people, without being asked.
    */
-  #plain(request: ApiRequest, document: JsonObject, { isIndented = false } = {}): Response {
+  #plain(
+    request: ApiRequest,
+    document: JsonObject,
+    { isIndented = false, cbor = false }: { readonly isIndented?: boolean; readonly cbor?: boolean } = {},
+  ): Response {
     const type = `meta/v1.${String(document.kind)}`;
     const schema = this.#options.types.has(type) ? this.#options.types.message(type) : undefined;
     const pretty = isIndented || wantsPretty(request.query, request.userAgent);
     const representation = negotiate(request.headers.accept, {
       ...{ pretty, protobuf: schema !== undefined },
-      cbor: request.knowsCbor === true && document.kind === 'APIResourceList',
+      cbor: cbor && request.knowsCbor === true,
     });
     return new Response(encodeValue(document, representation, schema), {
       headers: { 'content-type': representation.contentType },

@@ -97,9 +97,10 @@ export function* piecesOf(
   // All built-in groups may be switched off.
   let separator = head.at(-1) === OPENING ? '' : ',';
   for (const { paths } of custom()) {
-    yield toMembers(separator, paths());
+    const members = toMembers(separator, paths());
+    yield members;
     yield END_OF_TURN;
-    separator = ',';
+    if (members.length > 0) separator = ',';
   }
   yield tail;
   for (const { definitions } of custom()) {
@@ -115,9 +116,11 @@ const OPENING = '{'.charCodeAt(0);
 
 const END_OF_TURN = Buffer.alloc(0);
 
-/** `{"a":1}` → `,"a":1` */
-const toMembers = (separator: string, object: JsonObject): Buffer =>
-  Buffer.from(`${separator}${JSON.stringify(object).slice(1, -1)}`);
+/** `{"a":1}` → `,"a":1`. Nothing where there are none, as in a part whose definitions other parts have. */
+function toMembers(separator: string, object: JsonObject): Buffer {
+  const members = JSON.stringify(object).slice(1, -1);
+  return Buffer.from(members === '' ? '' : `${separator}${members}`);
+}
 
 /** The part of a version of a custom resource, or of another server. */
 export interface DocumentPart {

@@ -44,6 +44,8 @@ export interface ResourceOutline<T extends ApiObject = ApiObject> extends Resour
   readonly ignoresStatus?: string;
   /** Fields that a write of the status cannot change; by default the spec. `['metadata']` keeps all of the metadata. */
   readonly statusResets?: readonly (readonly string[])[];
+  /** The first version of Kubernetes in which a write of the status cannot change the metadata either. */
+  readonly statusKeepsMetadataSince?: Minor;
   /** Restricts and completes a written status. Changes `object`. */
   prepareStatus?(object: T, old: T): void;
   /** Rules of a written status, besides those of the strategy. */
@@ -115,6 +117,7 @@ export function define<T extends ApiObject = ApiObject>(typed: ResourceOutline<T
     statusSince: _,
     ignoresStatus: __,
     statusResets,
+    statusKeepsMetadataSince: ___,
     prepareStatus,
     validateStatus,
     statusWarnings,
@@ -137,7 +140,7 @@ export function define<T extends ApiObject = ApiObject>(typed: ResourceOutline<T
     verbs,
     versions: versions.map((version) => ({ enabledByDefault: true, ...version })),
     subresources: [
-      ...(emptyStatus === undefined ? [] : [statusOf(outline, storage)]),
+      ...(emptyStatus === undefined ? [] : statusesOf(outline, storage)),
       ...(outline.subresources ?? []),
     ],
     columns: table?.columns ?? DEFAULT_TABLE.columns,
@@ -169,17 +172,29 @@ export function column(name: string, priority: 0 | 1 = 0, type: Column['type'] =
   return { name, type, format: '', priority, description: name };
 }
 
+/** The status in each version of Kubernetes. */
+function statusesOf(outline: ResourceOutline, storage: ResourceDefinition['storage']): ViewSubresource[] {
+  const { statusResets: resets = RESET_BY_STATUS, statusSince, statusKeepsMetadataSince: since } = outline;
+  if (since === undefined)
+    return [statusOf(outline, storage, resets, statusSince === undefined ? {} : { since: statusSince })];
+  return [
+    statusOf(outline, storage, resets, { until: since }),
+    statusOf(outline, storage, [...resets, ['metadata']], { since }),
+  ];
+}
+
 /** The status as a view of its parent: reads return the object, writes change only the status. */
 function statusOf(
   outline: ResourceOutline,
   { version, type }: ResourceDefinition['storage'],
+  resets: readonly (readonly string[])[],
+  life: Life,
 ): ViewSubresource {
-  const { group, kind, prepareStatus, validateStatus, statusWarnings, statusSince: since } = outline;
-  const { statusResets: resets = RESET_BY_STATUS } = outline;
+  const { group, kind, prepareStatus, validateStatus, statusWarnings } = outline;
   return {
     access: 'view',
     name: 'status',
-    ...(since === undefined ? {} : { since }),
+    ...life,
     served: { group, version, kind },
     type,
     verbs: ['get', 'patch', 'update'],

@@ -13,7 +13,7 @@ import type { SigningFiles } from '../controllers/joining/signing.ts';
 import { NamespaceDeletion } from '../controllers/namespace-deletion.ts';
 import { QuotaUsage } from '../controllers/quota-usage.ts';
 import { RoleAggregation } from '../controllers/role-aggregation.ts';
-import { AddressRecords, ensureDefaultRange } from '../controllers/service-ranges.ts';
+import { AddressRecords, DefaultRange } from '../controllers/service-ranges.ts';
 import type { ServerOptions } from '../options/options.ts';
 import { structuralViolations } from '../resources/apiextensions/schema/violations.ts';
 import { Follower } from '../storage/follower.ts';
@@ -152,11 +152,16 @@ function startAllocatedValues(
 }
 
 async function startServiceRanges(
-  { logger, persistently }: Foundation,
+  { logger, persistently, isFeatureOn }: Foundation,
   { writing: { client }, options }: ControllerParts,
   services: Services,
 ): Promise<void> {
-  await persistently(() => ensureDefaultRange(client, options.services.clusterIpRanges));
+  const range = new DefaultRange({
+    ...{ client, own: options.services.clusterIpRanges, minor: isFeatureOn.minor },
+    onError: (error) => logger.error('the default range of services', error),
+  });
+  await persistently(() => range.ensure());
+  services.start('default-range', 'upkeep', (signal) => range.run(signal));
   const records = new AddressRecords({
     client,
     onError: (error) => logger.error('addresses of services', error),

@@ -92,6 +92,7 @@ const createAuthenticators = (
     createGet,
     metrics,
     isFeatureOn,
+    emulated,
   }: Pick<AuthenticationOptions, 'apiAudiences'> & JwtParts,
 ): JwtAuthenticators => {
   const own = new JwtMetrics({
@@ -100,7 +101,7 @@ const createAuthenticators = (
   });
   if (configs.length > 0) for (const instrument of own.instruments) metrics.add(instrument);
   return new JwtAuthenticators({
-    ...{ configs, apiAudiences, createGet, metrics: own },
+    ...{ configs, apiAudiences, createGet, metrics: own, namesTokens: emulated >= 32 },
     onError: (error) => logger.error('authentication', error),
   });
 };

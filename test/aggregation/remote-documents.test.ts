@@ -140,6 +140,21 @@ test('resources are read from aggregated discovery, and from plain lists where t
   expect(named(documents, 'old')?.resources).toEqual([JSON.parse(inGroup)]);
 });
 
+test('what a server does not say of its resources is not said for it', async () => {
+  const terse: Servers[string] = (path) =>
+    path === '/apis'
+      ? { type: AGGREGATED_TYPE, body: aggregated('terse.example.com', [{ resource: 'things' }]) }
+      : NOT_FOUND;
+  await using started = await start({ terse }, [apiService('terse', 'v1')]);
+  await started.reader.asked();
+  expect(named(started.documents, 'terse')?.resources).toEqual([
+    {
+      ...{ resource: 'things', singularResource: '', verbs: [] },
+      responseKind: { group: '', version: '', kind: '' },
+    },
+  ]);
+});
+
 test.each<[lie: string, Servers[string], why: RegExp]>([
   ['no JSON', () => ({ type: AGGREGATED_TYPE, body: '{"kind":' }), /^default\/bad: \/apis: /],
   ['another kind', () => ({ type: AGGREGATED_TYPE, body: '{"kind":"Secret"}' }), /its kind is "Secret"/],

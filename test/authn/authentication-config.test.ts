@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
 import { stringify } from 'yaml';
-import type { JsonObject } from '../../src/api/object-meta.ts';
+import type { JsonObject, JsonValue } from '../../src/api/object-meta.ts';
 import { fromOidcFlags, parseAuthenticationConfig } from '../../src/authn/jwt/authentication-config.ts';
 import { JwtAuthenticators } from '../../src/authn/jwt/jwt-authenticator.ts';
 import { JwtMetrics } from '../../src/authn/jwt/jwt-metrics.ts';
@@ -199,6 +199,17 @@ test('the unknown may come in by conditions only where the gate allows it', () =
   expect(() => read({ ...GOOD, anonymous: { ...anonymous, enabled: false } })).toThrow(
     'enabled should be set to true when conditions are defined',
   );
+});
+
+test('a user has the id of its token where it is wanted, and where the token has one', () => {
+  const [config] = read(GOOD).jwt;
+  if (config === undefined) throw new Error('no issuer');
+  const extraOf = (jti: JsonValue | undefined, namesToken?: boolean) =>
+    toUser(config, { sub: 'ann', ...(jti === undefined ? {} : { jti }) }, { namesToken: namesToken ?? true })
+      .extra;
+  expect(extraOf('0123')).toEqual({ 'authentication.kubernetes.io/credential-id': ['JTI=0123'] });
+  for (const id of [undefined, '', 7]) expect(extraOf(id)).toEqual({});
+  expect(extraOf('0123', false)).toEqual({});
 });
 
 test('user names of an issuer from flags begin with its URL, unless the claim is email or a prefix is given', () => {

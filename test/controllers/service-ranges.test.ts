@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
+import type { Minor } from '../../src/api/emulation.ts';
 import type { ServiceCIDR } from '../../src/api/types/networking/v1beta1.ts';
 import {
   AddressRecords,
-  ensureDefaultRange,
+  DefaultRange,
   IP_ADDRESSES,
   poolsOf,
   ReadyRanges,
@@ -13,7 +14,11 @@ import { type IpRange, parseCidr } from '../../src/object/ip.ts';
 import { services } from '../../src/resources/core/service/definition.ts';
 import { ipaddresses } from '../../src/resources/networking/ip-address.ts';
 import { servicecidrs } from '../../src/resources/networking/service-cidr.ts';
-import type { Entry } from '../../src/storage/store.ts';
+import { AddedEvent } from '../../src/storage/added-event.ts';
+import { DeliveredEvents } from '../../src/storage/delivered-events.ts';
+import type { Entry, EventStream, TakeEvent, WatchQuery } from '../../src/storage/store.ts';
+import { aborted } from '../../src/util/pause.ts';
+import type { Client } from '../../src/verbs/client/client.ts';
 import { createTestClient } from '../kit/client.ts';
 
 const range = (text: string): IpRange => {
@@ -51,6 +56,13 @@ test('a range can be widened', () => {
 
 const setUp = () => createTestClient({ definitions: [servicecidrs, ipaddresses, services], minor: 36 });
 
+function defaultRange(client: Client, own: readonly IpRange[], minor?: Minor): DefaultRange {
+  const onError = (error: unknown): void => {
+    throw error;
+  };
+  return new DefaultRange({ client, own, minor, onError });
+}
+
 test('only ranges that are ready and stay are passed on', async () => {
   const { client, store } = setUp();
   const put = (object: ServiceCIDR): void => store.put('networking.k8s.io', 'servicecidrs', object);
@@ -74,9 +86,39 @@ test('only ranges that are ready and stay are passed on', async () => {
   expect(given).toEqual([]);
 });
 
+test('the range of the flags comes back after its end, and grows by a family since 1.33', async () => {
+  const changed: TakeEvent[] = [];
+  const watch = async (_: WatchQuery, signal: AbortSignal): Promise<EventStream> =>
+    new DeliveredEvents((take, until) => {
+      changed.push(take);
+      return aborted(until);
+    }, signal);
+  const { client, store } = createTestClient({ definitions: [servicecidrs], minor: 36, watch });
+  const cidrs = async (): Promise<readonly string[] | undefined> =>
+    (await client.get(SERVICE_CIDRS, { name: 'kubernetes' }))?.spec?.cidrs;
+  const dual = [...OWN, range('fd00::/120')];
+  await defaultRange(client, OWN).ensure();
+  for (const minor of [32, 33] as const) {
+    await defaultRange(client, dual, minor).ensure();
+    expect(await cidrs()).toEqual(minor < 33 ? ['10.0.0.0/29'] : ['10.0.0.0/29', 'fd00::/120']);
+  }
+  const other = [range('10.1.0.0/24')];
+  await defaultRange(client, [...other, range('fd01::/120')], 33).ensure();
+  expect(await cidrs()).toEqual(['10.0.0.0/29', 'fd00::/120']);
+  const stop = new AbortController();
+  const running = defaultRange(client, other).run(stop.signal);
+  await expect.poll(() => changed).toHaveLength(1);
+  const [entry] = (await client.entries(SERVICE_CIDRS)) as [Entry];
+  store.drop('networking.k8s.io', 'servicecidrs', entry);
+  changed[0]?.(new AddedEvent(entry));
+  await expect.poll(cidrs).toEqual(['10.1.0.0/24']);
+  stop.abort();
+  await running;
+});
+
 test('the ranges of the flags are shown, and every range becomes ready', async () => {
   const { client } = setUp();
-  await ensureDefaultRange(client, [...OWN, range('fd00::/120')]);
+  await defaultRange(client, [...OWN, range('fd00::/120')]).ensure();
   const rule = serviceCidrs(() => NOW);
   const [entry] = await client.entries(SERVICE_CIDRS);
   await rule.act(entry as Entry, client);

@@ -36,7 +36,7 @@ function createServer(...runtimeConfig: string[]): { registry: Registry; ask: As
   );
   const ask: Ask = async (url, headers = {}) => {
     const [path = '', query = ''] = url.split('?');
-    const request = { method: 'GET', path, query: new URLSearchParams(query), headers };
+    const request = { method: 'GET', path, query: new URLSearchParams(query), headers, knowsCbor: true };
     const signal = new AbortController().signal;
     const response = await handle({ ...request, userAgent: '', signal } as unknown as ApiRequest);
     if (response?.kind !== 'bytes') throw new Error(`${path} has no page`);
@@ -62,6 +62,19 @@ interface Item {
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every kind
 const itemOf = ({ json }: Pick<Answered, 'json'>, name = 'stable.example.com'): any =>
   json.items.find(({ metadata }: Item) => metadata.name === name);
+
+test('the resources of a version are listed in CBOR where they are built in', async () => {
+  const { registry, ask } = createServer();
+  registry.put('crons.stable.example.com', [customDefinition(CRON)]);
+  const isCbor = async (path: string): Promise<boolean> => {
+    const { code, bytes } = await ask(path, { accept: 'application/cbor, */*' });
+    expect(code).toBe(200);
+    return bytes.subarray(0, 3).toString('hex') === 'd9d9f7';
+  };
+  for (const path of ['/api/v1', '/apis/apps/v1']) expect(await isCbor(path)).toBe(true);
+  for (const path of ['/apis/stable.example.com/v1', '/apis/stable.example.com', '/apis', '/api', '/version'])
+    expect(await isCbor(path)).toBe(false);
+});
 
 const CRON = { kind: 'Cron', shortNames: ['ct'], categories: ['all'] } as const;
 

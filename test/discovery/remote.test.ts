@@ -173,6 +173,18 @@ test('their paths and OpenAPI documents are listed, and definitions of the same 
   expect(etag).not.toBe(before.etag);
   expect(json.paths).toEqual({ ...before.json.paths, ...document.paths });
   expect(json.definitions).toEqual({ ...before.json.definitions, 'com.example.Thing': { type: 'object' } });
+  // Neither has members of its own to add to one of the two.
+  const path = '/apis/far.example.com/v1/';
+  says(
+    [far()],
+    [
+      { etag: 'P', paths: {}, definitions: { 'com.example.Thing': { type: 'object' } } },
+      { etag: 'D', paths: { [path]: {} }, definitions: { [meta]: { type: 'string' } } },
+    ],
+  );
+  const sparse = (await ask('/openapi/v2')).json;
+  expect(sparse.paths).toEqual({ ...before.json.paths, [path]: {} });
+  expect(sparse.definitions).toEqual(json.definitions);
   expect((await ask('/openapi/v3')).json.paths['apis/far.example.com/v1']).toEqual({
     serverRelativeURL: '/openapi/v3/apis/far.example.com/v1?hash=F',
   });

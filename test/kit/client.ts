@@ -1,5 +1,6 @@
 import { AdmissionChain, type AdmissionPlugin } from '../../src/admission/admission.ts';
 import type { Minor } from '../../src/api/emulation.ts';
+import { type Gates, gatesOf } from '../../src/api/feature-gates.ts';
 import { loadTypes } from '../../src/api/idl/types.ts';
 import type { ApiObject } from '../../src/api/object-meta.ts';
 import { toStoredJson } from '../../src/codec/stored-object.ts';
@@ -108,6 +109,9 @@ export class LaggingStore implements Store {
   }
 }
 
+const gatesIn = (minor: Minor): Gates =>
+  Object.assign((name: string) => gatesOf(minor).get(name)?.on ?? false, { minor });
+
 /** A client on any store. */
 export function createClientOn(
   store: Store,
@@ -125,6 +129,7 @@ export function createClientOn(
     expiry: new SharedExpiry({ ttlMs: 0, reuseMs: 0 }),
     collectsGarbage: true,
     gatedFields: new GatedFields(() => true, types),
+    ...(minor === undefined ? {} : { isFeatureOn: gatesIn(minor) }),
   });
   return new Client({ store, registry, writer, types });
 }

@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { defaultGates } from '../../src/api/feature-gates.ts';
-import type { JsonObject } from '../../src/api/object-meta.ts';
+import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
+import type { ResourceDefinition } from '../../src/registry/resource-definition.ts';
 import { statefulsets } from '../../src/resources/apps/stateful-set.ts';
 import { horizontalpodautoscalers } from '../../src/resources/autoscaling/horizontal-pod-autoscaler/definition.ts';
 import { jobs } from '../../src/resources/batch/job/definition.ts';
+import { persistentvolumes } from '../../src/resources/core/persistent-volume/definition.ts';
 import { persistentvolumeclaims as claims } from '../../src/resources/core/persistent-volume-claim/definition.ts';
+import { services } from '../../src/resources/core/service/definition.ts';
 import { servicecidrs } from '../../src/resources/networking/service-cidr.ts';
 import { pods } from '../../src/resources/pod/definition.ts';
 import { csidrivers } from '../../src/resources/storage/csi-driver.ts';
@@ -42,6 +45,38 @@ test('ServiceCIDRStatusFieldWiping: a new range has no status, and an update lea
   expect(statusOf(manifestsIn(36))).toEqual([{}, {}, {}]);
   for (const kept of [manifestsIn(35), manifestsIn(36, { ServiceCIDRStatusFieldWiping: false })])
     expect(statusOf(kept)).toMatchObject([status, {}, status]);
+});
+
+test('LoadBalancerIPMode: without it an address of a load balancer has no mode', () => {
+  const balanced: JsonObject = { spec: { type: 'LoadBalancer', ports: [{ port: 80 }] } };
+  for (const ipMode of [{}, { ipMode: 'VIP' }])
+    for (const gate of [open, closed]) {
+      const after = { loadBalancer: { ingress: [{ ip: '192.0.2.1', ...ipMode }] } };
+      expect(
+        gate('LoadBalancerIPMode').problemsOnView(services, balanced, { before: {}, after, view: 'status' }),
+      ).toEqual([]);
+    }
+});
+
+test('VolumeAttributesClass: without it claims and volumes keep the class that they have', () => {
+  const of = (volumeAttributesClassName?: string): ApiObject => ({
+    ...{ kind: '', apiVersion: 'v1', metadata: { name: 'a' }, status: { phase: 'Bound' } },
+    spec: volumeAttributesClassName === undefined ? {} : { volumeAttributesClassName },
+  });
+  const change = ({ strategy }: ResourceDefinition, isOn: boolean, to?: string): string[] => {
+    const gates = (gate: string): boolean => (gate === 'VolumeAttributesClass' ? isOn : defaultGates(gate));
+    return (strategy.validateUpdate?.(of(to), of('gold'), gates) ?? [])
+      .filter(({ field }) => field === 'spec.volumeAttributesClassName')
+      .map(({ message }) => message);
+  };
+  const off = 'Forbidden: update is forbidden when the VolumeAttributesClass feature gate is disabled';
+  const none = 'Forbidden: update from non-nil value to nil is forbidden';
+  for (const definition of [claims, persistentvolumes]) {
+    expect(change(definition, true, 'silver')).toEqual([]);
+    expect(change(definition, false, 'silver')).toEqual([off]);
+    expect(change(definition, false, 'gold')).toEqual([]);
+    expect([change(definition, true), change(definition, false)]).toEqual([[none], [off, none]]);
+  }
 });
 
 test('VolumeLimitScaling: a driver does not keep pods from nodes without it, unless it says so', () => {

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import type { Minor } from '../../src/api/emulation.ts';
+import { MINORS, type Minor } from '../../src/api/emulation.ts';
 import type { JsonObject } from '../../src/api/object-meta.ts';
 import type { ResourceDefinition } from '../../src/registry/resource-definition.ts';
+import { builtInResources } from '../../src/resources/all.ts';
 import { deployments } from '../../src/resources/apps/deployment.ts';
 import { replicasets } from '../../src/resources/apps/replica-set.ts';
 import { jobs } from '../../src/resources/batch/job/definition.ts';
@@ -262,9 +263,9 @@ test('the attributes of a volume are kept, and since 1.34 those that are only wa
     },
     status: { phase: 'Bound', ...status },
   });
-  const answer = (minor: Minor, to: string | undefined, status: JsonObject = {}): string[] => {
+  const answer = (minor: Minor, to: string | undefined, status: JsonObject = {}, from = 'gold'): string[] => {
     const manifests = manifestsIn(minor, { VolumeAttributesClass: true });
-    const [old, now] = [claim('gold', status), claim(to, status)].map((manifest) => ({
+    const [old, now] = [claim(from, status), claim(to, status)].map((manifest) => ({
       ...manifests.created(persistentvolumeclaims, manifest),
       status: manifest.status as JsonObject,
     }));
@@ -278,6 +279,8 @@ test('the attributes of a volume are kept, and since 1.34 those that are only wa
   const had = { currentVolumeAttributesClassName: 'gold' };
   expect(answer(34, undefined, had)).toEqual(['spec.volumeAttributesClassName']);
   expect(answer(34, '', had)).toEqual(['spec.volumeAttributesClassName']);
+  // What is empty may stay.
+  expect([answer(33, '', {}, ''), answer(34, '', had, '')]).toEqual([[], []]);
 });
 
 test('statuses of resources of claims have their own path since 1.34', () => {
@@ -290,4 +293,21 @@ test('statuses of resources of claims have their own path since 1.34', () => {
     );
   expect(answer(33)).toContainEqual(expect.stringContaining('status.allocatedResourceStatus: '));
   expect(answer(34)).toContainEqual(expect.stringContaining('status.allocatedResourceStatuses: '));
+});
+
+test('a write of the status of a ServiceCIDR keeps its metadata since 1.32', () => {
+  const metadata = { name: 'more', labels: { kept: 'yes' } };
+  const old = { kind: 'ServiceCIDR', apiVersion: 'networking.k8s.io/v1', metadata, spec: { cidrs: [] } };
+  const labelsIn = (minor: Minor): unknown => {
+    const definition = builtInResources(minor).find(({ resource }) => resource === 'servicecidrs');
+    const views = definition?.subresources.filter(({ name }) => name === 'status') ?? [];
+    const [view] = views;
+    if (view?.access !== 'view' || views.length !== 1)
+      throw new Error(`1.${minor} has ${views.length} views`);
+    const written = { ...old, metadata: { ...metadata, labels: { new: 'yes' } } };
+    return view.write(written, old).metadata.labels;
+  };
+  expect(MINORS.map(labelsIn)).toEqual(
+    MINORS.map((minor) => (minor < 32 ? { new: 'yes' } : metadata.labels)),
+  );
 });

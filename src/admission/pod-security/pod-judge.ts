@@ -156,6 +156,9 @@ export class PodSecurityMetrics {
       help: 'Exempt requests.',
       labels: OF_REQUESTS,
     });
+    // As in Kubernetes, the usual exemptions are there from the start, so that a rate over the first one is not lost.
+    for (const request of ['CREATE pod ', 'UPDATE pod ', 'CREATE controller ', 'UPDATE controller '])
+      this.#exemptions.cell(request);
     this.#errors = new Tally(registry, {
       name: 'pod_security_errors_total',
       help: 'Errors that kept pods from being held against their policy, or had them held against the strictest.',

@@ -112,6 +112,8 @@ interface JwtAuthenticatorOptions {
   readonly config: JwtConfig;
   readonly createGet: CreateGet;
   readonly metrics?: JwtMetrics | undefined;
+  /** Whether users have the ids of their tokens, as since Kubernetes 1.32. */
+  readonly namesTokens?: boolean;
   readonly onError: (error: unknown) => void;
   readonly now?: () => number;
   readonly retryMs?: number;
@@ -178,12 +180,12 @@ class JwtAuthenticator implements TokenAuthenticator {
   }
 
   async #authenticate(token: string): Promise<Authentication> {
-    const { config } = this.#options;
+    const { config, namesTokens = false } = this.#options;
     const { url } = config.issuer;
     const verified = await this.#verify(this.#provider, url, token);
     const claims = await this.#expand(verified);
     return {
-      user: toUser(config, claims),
+      user: toUser(config, claims, { namesToken: namesTokens }),
       ...(typeof verified.exp === 'number' ? { expiresAtMs: verified.exp * 1000 } : {}),
     };
   }

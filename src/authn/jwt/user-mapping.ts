@@ -3,13 +3,25 @@ import type { UserInfo } from '../../request/api-request.ts';
 import { errorText } from '../../util/error-text.ts';
 import type { ClaimMapping, JwtConfig, Rule } from './jwt-config.ts';
 
-/** Makes a user from claims, and checks both by the rules. @throws Error about the token */
-export function toUser(config: JwtConfig, claims: JsonObject): UserInfo {
+/** Says which token a user came with. */
+const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id';
+
+/**
+ * Makes a user from claims, and checks both by the rules. `namesToken`: whether the user has the id of the token.
+ * @throws Error about the token
+ */
+export function toUser(
+  config: JwtConfig,
+  claims: JsonObject,
+  { namesToken = false }: { readonly namesToken?: boolean } = {},
+): UserInfo {
+  const { jti } = claims;
+  const id = namesToken && typeof jti === 'string' && jti !== '' ? { [CREDENTIAL_ID]: [`JTI=${jti}`] } : {};
   const user = {
     username: usernameOf(config.username, claims),
     uid: config.uid === undefined ? '' : uidOf(config.uid, claims),
     groups: config.groups === undefined ? [] : groupsOf(config.groups, claims),
-    extra: extraOf(config.extra, claims),
+    extra: { ...id, ...extraOf(config.extra, claims) },
   };
   checkRequired(config.requiredClaims, claims);
   for (const rule of config.claimRules) check(rule, { claims }, 'claim validation expression');

@@ -21,6 +21,7 @@ export const servicecidrs = define<ServiceCIDR>({
   storedVersion: 'v1beta1',
   emptyStatus: {},
   ignoresStatus: 'ServiceCIDRStatusFieldWiping',
+  statusKeepsMetadataSince: 32,
   table: {
     columns: [nameColumn(), column('CIDRs'), column('Age')],
     cells: (serviceCidr, now) => [

@@ -470,6 +470,18 @@ test('a namespace can be labelled even if its pods cannot be listed', async () =
 test('evaluations, exemptions and errors are counted', async () => {
   const registry = new Registry();
   const plugin = make({ registry });
+  expect((await registry.metrics()).match(/^pod_security_\w+_total.*/gm)).toEqual([
+    expect.stringMatching(
+      /^pod_security_evaluations_total\{decision="allow",.*"create",resource="pod",.* 0$/,
+    ),
+    expect.stringMatching(
+      /^pod_security_evaluations_total\{decision="allow",.*"update",resource="pod",.* 0$/,
+    ),
+    'pod_security_exemptions_total{request_operation="create",resource="pod",subresource=""} 0',
+    'pod_security_exemptions_total{request_operation="update",resource="pod",subresource=""} 0',
+    'pod_security_exemptions_total{request_operation="create",resource="controller",subresource=""} 0',
+    'pod_security_exemptions_total{request_operation="update",resource="controller",subresource=""} 0',
+  ]);
   await outcomeOf(plugin, 'pods', { object: podIn('implicit', PRIVILEGED) });
   await outcomeOf(plugin, 'pods', { object: podIn('restricted', PRIVILEGED) });
   await outcomeOf(plugin, 'pods', { object: podIn('exempt', PRIVILEGED) });

@@ -186,6 +186,34 @@ const NAMESPACED_BINDINGS: readonly BindingData[] = [
 ];
 
 /**
+ * Objects of the default policy whose rights once belonged to another one, by name. Administrators may have changed the other, so
+ * a missing heir begins with what the other grants (Kubernetes: pkg/registry/rbac/rest, primeSplitClusterRoleBindings).
+ */
+export const HEIRS: Readonly<Record<string, string>> = {
+  'system:aggregate-to-admin': 'admin',
+  'system:aggregate-to-edit': 'edit',
+  'system:aggregate-to-view': 'view',
+  'system:public-info-viewer': 'system:discovery',
+};
+
+/** The heir as it begins. Undefined: the other one gathers its rules, and has none of its own to leave. */
+export function toHeir(other: ApiObject, expected: ApiObject): ApiObject | undefined {
+  if (other.aggregationRule !== undefined) return undefined;
+  const { labels, annotations } = other.metadata;
+  const { labels: _, annotations: __, ...metadata } = expected.metadata;
+  const rights = 'roleRef' in expected ? { subjects: other.subjects } : { rules: other.rules };
+  return structuredClone({
+    ...expected,
+    metadata: {
+      ...metadata,
+      ...(labels === undefined ? {} : { labels }),
+      ...(annotations === undefined ? {} : { annotations }),
+    },
+    ...rights,
+  });
+}
+
+/**
  * The write that makes an object of the default policy grant at least its default rights. Additions of administrators stay; an
  * object annotated with autoupdate=false is not changed (Kubernetes: component-helpers, auth/rbac/reconciliation).
  */

@@ -90,6 +90,8 @@ export function validateUpdate(
   mustKeepAttributes(at.field('spec.volumeAttributesClassName'), claim, old);
 }
 
+const CLASSES = 'VolumeAttributesClass';
+
 /**
  * A volume always has attributes, so a class can be changed for another one alone: one that is wanted until 1.33, and since then one
  * that the volume has.
@@ -100,14 +102,17 @@ function mustKeepAttributes(
   old: PersistentVolumeClaim,
 ): void {
   const name = spec?.volumeAttributesClassName;
+  const wanted = old.spec?.volumeAttributesClassName;
+  if (name === wanted) return;
+  if (!at.isOn(CLASSES)) at.forbidden(`update is forbidden when the ${CLASSES} feature gate is disabled`);
   const isLate = minorOf(at) >= 34;
-  const before = isLate ? old.status?.currentVolumeAttributesClassName : old.spec?.volumeAttributesClassName;
-  const [from, when] = isLate
-    ? ['', ' when status.currentVolumeAttributesClassName is not nil']
-    : [' from non-nil value', ''];
+  const before = isLate ? old.status?.currentVolumeAttributesClassName : wanted;
+  const [from, empty, when] = isLate
+    ? ['', 'empty string', ' when status.currentVolumeAttributesClassName is not nil']
+    : [' from non-nil value', 'an empty string', ''];
   if (before === undefined) return;
   if (name === undefined) at.forbidden(`update${from} to nil is forbidden${when}`);
-  else if (name === '') at.forbidden(`update${from} to an empty string is forbidden${when}`);
+  else if (name === '') at.forbidden(`update${from} to ${empty} is forbidden${when}`);
 }
 
 /** A volume that could not grow so far may grow less far. It never shrinks. */

@@ -54,11 +54,25 @@ export function validateUpdate(
     path.forbidden('spec.persistentvolumesource is immutable after creation');
   }
   mustNotChange(at.field('volumeMode'), spec.volumeMode, old.volumeMode);
+  mustKeepAffinity(at, spec, old);
+  mustKeepClass(at, spec.volumeAttributesClassName, old.volumeAttributesClassName);
+}
+
+function mustKeepAffinity(at: FieldPath, spec: PersistentVolumeSpec, old: PersistentVolumeSpec): void {
   if (at.isOn('MutablePVNodeAffinity')) return;
   if (old.nodeAffinity !== undefined && !isSameAffinity(spec.nodeAffinity, old.nodeAffinity)) {
     const why = 'field is immutable, except for updating from beta label to GA';
     at.field('nodeAffinity').invalid(spec.nodeAffinity ?? null, why);
   }
+}
+
+const CLASSES = 'VolumeAttributesClass';
+
+function mustKeepClass(at: FieldPath, name: string | undefined, old: string | undefined): void {
+  if (name === old) return;
+  const path = at.field('spec.volumeAttributesClassName');
+  if (!at.isOn(CLASSES)) path.forbidden(`update is forbidden when the ${CLASSES} feature gate is disabled`);
+  if (name === undefined) path.forbidden('update from non-nil value to nil is forbidden');
 }
 
 /** Whether both refer to the same storage. */

@@ -163,7 +163,8 @@ export function validateStatus(root: FieldPath, { spec = {}, status = {} }: Serv
 
 function validateIpMode(at: FieldPath, { ip = '', ipMode }: LoadBalancerIngress): void {
   if (ipMode === undefined) {
-    if (ip !== '') at.required('must be specified when `ip` is set');
+    // Without the feature nothing writes it.
+    if (ip !== '' && at.isOn('LoadBalancerIPMode')) at.required('must be specified when `ip` is set');
   } else if (ip === '') at.forbidden('may not be specified when `ip` is not set');
   else mustBeOneOf(at, ipMode, ['Proxy', 'VIP']);
 }
