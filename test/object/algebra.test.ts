@@ -3,7 +3,7 @@ import { loadTypes } from '../../src/api/idl/types.ts';
 import type { JsonObject, JsonValue } from '../../src/api/object-meta.ts';
 import { applyJsonPatch } from '../../src/object/json-patch.ts';
 import { applyMergePatch, applyStrategicMerge } from '../../src/object/merge-patch.ts';
-import { canonicalQuantity } from '../../src/object/quantity.ts';
+import { canonicalQuantity, quantityProblem } from '../../src/object/quantity.ts';
 import {
   formatLabelRequirements,
   matchesFields,
@@ -28,12 +28,38 @@ test.each([
   ['1Ki', '1Ki'],
   ['512Ki', '512Ki'],
   ['0.0000000001', '1n'],
+  // What follows is what kube-apiserver answers.
+  ['1E3', '1E3'],
+  ['+1', '+1'],
+  ['5.', '5.'],
+  ['1.500', '1.500'],
+  ['0.100', '100m'],
+  ['1.50', '1500m'],
+  ['1.234567', '1.234567'],
+  ['1000000', '1M'],
+  ['01', '01'],
+  ['-', '0'],
+  ['e3', '0'],
+  ['1e400', '10e399'],
+  ['1.2345678901234568e+29', '123456789012345680e12'],
+  ['1e-10', '1e-9'],
+  ['10Ei', '9223372036854775807'],
+  ['-10Ei', '-9223372036854775807'],
+  ['1025Ki', '1025Ki'],
+  ['2048Ki', '2Mi'],
 ])('the quantity %s is written %s', (given, canonical) => {
   expect(canonicalQuantity(given)).toBe(canonical);
 });
 
-test.each(['', 'x', '1.2.3', '1 Gi', '1gi', '--1', '1e'])('%j is no quantity', (text) => {
+const NO_FORMAT = /^quantities must match/;
+const NO_SUFFIX = /^unable to parse quantity's suffix$/;
+
+test.each([
+  ...['', 'x', '1.2.3', '1 Gi', '1gi'].map((text) => [text, NO_FORMAT] as const),
+  ...['--1', '1e', '1ki', '1-5', '1ee3', '1e1000'].map((text) => [text, NO_SUFFIX] as const),
+])('%j is no quantity', (text, why) => {
   expect(canonicalQuantity(text)).toBeUndefined();
+  expect(quantityProblem(text)).toMatch(why);
 });
 
 test.each([
