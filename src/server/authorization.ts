@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import type { AdmissionPlugin } from '../admission/admission.ts';
 import type { Minor } from '../api/emulation.ts';
+import type { Gates } from '../api/feature-gates.ts';
 import type { ResourceOf } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import { readPolicyFile } from '../authz/abac.ts';
@@ -29,6 +30,7 @@ import { createJsonPost, isTransient } from '../outbound/http-client.ts';
 import { Follower } from '../storage/follower.ts';
 import type { Store } from '../storage/store.ts';
 import { runTogether } from '../util/concurrency.ts';
+import { DEFAULT_MINOR } from '../version.ts';
 import { ConfigMetrics } from './config-metrics.ts';
 import type { Egress } from './egress.ts';
 import type { ServiceRun } from './services.ts';
@@ -56,7 +58,7 @@ interface AuthorizationParts {
   readonly egress: Egress;
   /** Asks the webhooks of another thread; undefined: this thread asks them. */
   readonly webhookElsewhere?: WebhookOf;
-  isFeatureOn(gate: string): boolean;
+  readonly isFeatureOn: Gates;
 }
 
 /** @throws Error that names the flag or file that is wrong */
@@ -88,7 +90,7 @@ export async function createAuthorization(
   const follower = new Follower({ store, sources });
   return {
     authorizer,
-    guard: toPlugin(new EscalationGuard(authorizer, rbac)),
+    guard: toPlugin(new EscalationGuard(authorizer, rbac, isFeatureOn.minor ?? DEFAULT_MINOR)),
     webhookOf,
     ready: () => follower.ready(),
     run: (signal, works) =>
@@ -183,7 +185,7 @@ function toPlugin(guard: EscalationGuard): AdmissionPlugin {
   return {
     name: 'RoleEscalation',
     operations: ['CREATE', 'UPDATE'],
-    validate: async ({ definition, object, old, user, namespace, name, operation, foreseen }) => {
+    guard: async ({ definition, object, old, user, namespace, name, operation, foreseen }) => {
       const { group, resource } = definition;
       if (group !== RBAC_GROUP || !isRbacResource(resource) || object === undefined) return;
       const requestName = operation === 'CREATE' ? '' : name;
