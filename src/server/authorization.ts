@@ -20,6 +20,7 @@ import { EscalationGuard, type RbacWrite } from '../authz/rbac/escalation.ts';
 import { RbacAuthorizer } from '../authz/rbac/rbac.ts';
 import { RBAC_GROUP } from '../authz/rbac/role-rules.ts';
 import { WebhookAuthorizer } from '../authz/webhook-authorizer.ts';
+import { DecisionMetrics } from '../observability/access-metrics.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { type AuthorizationOptions, authorizationFlags } from '../options/authorization.ts';
@@ -76,11 +77,13 @@ export async function createAuthorization(
     ...(policyFile === '' ? {} : { abac: readPolicies(policyFile) }),
     webhook: (_, config) => webhookOf(config),
   };
-  const configured = configFile === '' ? undefined : readConfigured(configFile, engines, parts);
+  const decisions = new DecisionMetrics(parts.metrics);
+  const configured =
+    configFile === '' ? undefined : readConfigured(configFile, engines, { ...parts, decisions });
   const authorizer =
     configured ??
     explainFlag(authorizationFlags.webhookConfigFile.shown, () =>
-      buildChain(fromModes(modes, toWebhookConfig(webhook)), engines),
+      buildChain(fromModes(modes, toWebhookConfig(webhook)), engines, decisions),
     );
   // Escalation is checked in every mode, so roles are followed in every mode.
   const sources = [
@@ -104,13 +107,17 @@ export async function createAuthorization(
   };
 }
 
-function readConfigured(path: string, engines: Engines, parts: AuthorizationParts): ReloadingAuthorizer {
-  const { logger } = parts;
+function readConfigured(
+  path: string,
+  engines: Engines,
+  parts: AuthorizationParts & { readonly decisions: DecisionMetrics },
+): ReloadingAuthorizer {
+  const { logger, decisions } = parts;
   const reloads = new ConfigMetrics({ ...parts, what: 'authorization', server: hostname() });
   const create = (): ReloadingAuthorizer => {
     const authorizer = new ReloadingAuthorizer({
       path,
-      build: (configs) => buildChain(configs, engines),
+      build: (configs) => buildChain(configs, engines, decisions),
       onReload: (text) => {
         reloads.reloaded(text);
         logger.info(1, 'authorization', { message: `${path} was read again` });
