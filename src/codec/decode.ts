@@ -181,7 +181,8 @@ class Decoder {
     const decoded = this.#present(given, field, owner);
     if (!field.replacesZero || !isZero(decoded)) return decoded;
     const { schema } = field;
-    return schema.default === undefined || field.value.kind === 'message' ? undefined : copyDefault(schema);
+    if (schema.default !== undefined && field.value.kind !== 'message') return copyDefault(schema);
+    return schema.zero === 'always' ? null : undefined;
   }
 
   #present(given: JsonValue, { name, schema, value }: PlannedField, owner: MessageSchema): JsonValue {
@@ -208,6 +209,11 @@ class Decoder {
 
   #zeroValue(value: PlannedValue): JsonValue {
     return value.kind === 'message' ? (this.message({}, value.plan) ?? {}) : zeroScalar(value.kind);
+  }
+
+  /** Of a list or a map. Protobuf writes bytes that are null like those that are empty. */
+  #zeroItem(items: PlannedValue): JsonValue {
+    return items.kind === 'bytes' ? '' : this.#zeroValue(items);
   }
 
   /** `owner` is the innermost message around the value. */
@@ -237,7 +243,7 @@ class Decoder {
     let index = 0;
     for (const item of list) {
       this.#path.enterItem(index);
-      const decoded = item === null ? this.#zeroValue(items) : this.#value(item, items, owner);
+      const decoded = item === null ? this.#zeroItem(items) : this.#value(item, items, owner);
       this.#path.leave();
       if (decoded !== item) unchanged = false;
       out.push(decoded);
@@ -254,7 +260,7 @@ class Decoder {
       const item = map[key];
       if (item === undefined) continue;
       this.#path.enterItem(key);
-      const decoded = item === null ? this.#zeroValue(items) : this.#value(item, items, owner);
+      const decoded = item === null ? this.#zeroItem(items) : this.#value(item, items, owner);
       this.#path.leave();
       if (decoded !== item) unchanged = false;
       setOwn(out, key, decoded);
