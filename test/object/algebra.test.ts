@@ -10,6 +10,7 @@ import {
   matchesLabels,
   parseFieldSelector,
   parseLabelSelector,
+  SelectorError,
 } from '../../src/object/selectors.ts';
 import { formatLabelSelector } from '../../src/resources/cells.ts';
 
@@ -79,17 +80,39 @@ test.each([
   expect(matchesLabels(parseLabelSelector(selector), labels as Record<string, string>)).toBe(matches);
 });
 
+// In the words of kube-apiserver.
 test.each([
   ['a=b c', "found 'c', expected: ',' or 'end of string'"],
-  ['a in b', "found 'b', expected: '('"],
-  ['a in (', "found '', expected: ',' or ')'"],
+  ['a in b', "unable to parse requirement: found 'b' expected: '('"],
+  ['a in', "unable to parse requirement: found '' expected: '('"],
+  ['a in (', "unable to parse requirement: found '', expected: ',', ')' or identifier"],
+  ['a in (b c)', "unable to parse requirement: found 'c', expected: ',' or ')'"],
   ['=b', "found '=', expected: !, identifier, or 'end of string'"],
+  [',', "found ',', expected: !, identifier, or 'end of string'"],
   ['a,', "found '', expected: identifier after ','"],
-  ['a>x', "for 'Gt', 'Lt' operators, the value must be an integer"],
-  ['-a=b', "found '-a', expected: !, identifier, or 'end of string'"],
-  [`a=${'x'.repeat(64)}`, 'a valid label must be an empty string or consist of'],
+  ['!', "unable to parse requirement: found '', expected: identifier"],
+  ['!a=b', "found '=', expected: ',' or 'end of string'"],
+  ['a===b', "unable to parse requirement: found '=', expected: identifier"],
+  ['a exists', "unable to parse requirement: found 'exists', expected: in, notin, =, ==, !=, gt, lt"],
+  [
+    'a>x',
+    "unable to parse requirement: values[0]: Invalid value: \"x\": for 'Gt', 'Lt' operators, the value must be an integer",
+  ],
+  ['-a=b', 'unable to parse requirement: <nil>: Invalid value: "-a": name part must consist of'],
+  ['a/b/c', 'unable to parse requirement: <nil>: Invalid value: "a/b/c": a qualified name must consist of'],
+  ['a=-b', 'unable to parse requirement: values[0][a]: Invalid value: "-b": a valid label must be'],
+  [`a=${'x'.repeat(64)}`, 'must be no more than 63 characters'],
 ])('%j is no label selector', (selector, why) => {
-  expect(() => parseLabelSelector(selector)).toThrow(why);
+  const refusal = (): string => {
+    try {
+      return JSON.stringify(parseLabelSelector(selector));
+    } catch (error) {
+      return error instanceof SelectorError ? error.message : String(error);
+    }
+  };
+  expect(refusal().includes(why) ? why : refusal()).toBe(why);
+  // Only errors within a requirement say so.
+  expect(refusal().startsWith('unable to parse')).toBe(why.startsWith('unable') || why.startsWith('must be'));
 });
 
 test('a label selector reads back what it writes', () => {
