@@ -89,7 +89,7 @@ function parse(text: string, place: string): Certificate[] {
 /**
  * --client-ca-file: a certificate signed by one of the authorities, directly or through intermediates that the client sends,
  * names its user (CN) and groups (O), and where `readsUids` (the feature AllowParsingUserUIDFromCertAuth) the user's uid.
- * `expiry` is told how long each certificate lasts, trusted or not.
+ * `expiry` observes how long each certificate lasts, trusted or not.
  */
 export function createCertificateAuthenticator(
   authorities: CertificateAuthorities,

@@ -36,7 +36,7 @@ export function resolveTagged(tag: WrittenTag, text: string): Scalar {
 
 const text = (value: string): Resolved => ({ tag: 'str', value });
 
-/** With `asTime`, a time is told from other texts: its value is the text all the same. */
+/** `asTime`: distinguishes a time from other texts, though its value is the text in either case. */
 function resolve(given: string, asTime = false): Resolved {
   if (given.length <= MAX_WORD) {
     const word = WORDS.get(given);
