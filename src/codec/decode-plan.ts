@@ -74,18 +74,9 @@ export class PlannedField {
     this.value = new PlannedValue(value);
     this.isFilled = preset !== undefined || zero === 'always';
     this.replacesZero =
-      zero === 'omit' ||
-      (zero === 'always' && preset !== undefined && value.kind !== 'message') ||
-      becomesNull(schema);
+      zero === 'omit' || (zero === 'always' && preset !== undefined && value.kind !== 'message');
   }
 }
-
-/**
- * Whether an empty list or map of a field that is always written becomes null. Kubernetes stores objects as protobuf, which writes
- * nothing for an empty list, and Go shows the list that it then does not find as null. A type without a protobuf form has it as JSON.
- */
-const becomesNull = ({ zero, number, value: { kind } }: FieldSchema): boolean =>
-  zero === 'always' && number !== undefined && (kind === 'list' || kind === 'map');
 
 /** An interned string, as the keys of objects are: such strings are compared and looked up by their address. */
 const interned = (name: string): string => Object.keys({ [name]: 0 })[0] ?? name;

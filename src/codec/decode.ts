@@ -181,8 +181,7 @@ class Decoder {
     const decoded = this.#present(given, field, owner);
     if (!field.replacesZero || !isZero(decoded)) return decoded;
     const { schema } = field;
-    if (schema.default !== undefined && field.value.kind !== 'message') return copyDefault(schema);
-    return schema.zero === 'always' ? null : undefined;
+    return schema.default === undefined || field.value.kind === 'message' ? undefined : copyDefault(schema);
   }
 
   #present(given: JsonValue, { name, schema, value }: PlannedField, owner: MessageSchema): JsonValue {

@@ -45,19 +45,6 @@ test('zero values are kept where absence means something else, and dropped where
   expect(object.spec).not.toHaveProperty('paused');
 });
 
-test('an empty list is left out, or null where its field is always written', () => {
-  expect(decode('rbac/v1.Role', { rules: [] }).object.rules).toBe(null);
-  expect(decode('rbac/v1.Role', { rules: [{ verbs: ['get'], resourceNames: [] }] }).object.rules).toEqual([
-    { verbs: ['get'] },
-  ]);
-  const slice = { addressType: 'IPv4', endpoints: [], ports: [] };
-  expect(decode('discovery/v1.EndpointSlice', slice).object).toMatchObject({ endpoints: null, ports: null });
-  const projected = { spec: { volumes: [{ name: 'v', projected: { sources: [] } }] } };
-  expect(decode('core/v1.Pod', projected).object.spec).toMatchObject({
-    volumes: [{ projected: { sources: null } }],
-  });
-});
-
 test('null bytes of a map are empty', () => {
   expect(decode('core/v1.Secret', { data: { a: null } }).object.data).toEqual({ a: '' });
 });
