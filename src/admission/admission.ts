@@ -52,6 +52,8 @@ export interface AdmissionPlugin {
   readonly name: string;
   readonly operations: readonly AdmissionOperation[];
   mutate?(attributes: AdmissionAttributes): Promise<void> | Promise<Reinvocation> | void;
+  /** Refuses what the author and plugins have made, once after all plugins and before the object is validated. */
+  guard?(attributes: AdmissionAttributes): Promise<void> | void;
   validate?(attributes: AdmissionAttributes): Promise<void> | void;
 }
 
@@ -80,6 +82,7 @@ export interface ChainMetrics extends Pick<AdmissionMetrics, 'step'> {
 export class AdmissionChain {
   #mutating: Phases | undefined;
   #validating: Phases | undefined;
+  #guards: readonly AdmissionPlugin[] = [];
 
   /** Without plugins, the chain lets nothing through until it is given some. */
   constructor(plugins?: readonly AdmissionPlugin[]) {
@@ -90,6 +93,7 @@ export class AdmissionChain {
   use(plugins: readonly AdmissionPlugin[], metrics?: ChainMetrics): void {
     const mutating = plugins.filter((plugin) => plugin.mutate !== undefined);
     const validating = plugins.filter((plugin) => plugin.validate !== undefined);
+    this.#guards = plugins.filter((plugin) => plugin.guard !== undefined);
     this.#mutating = byOperation(mutating, 'admit', metrics);
     this.#validating = byOperation(validating, 'validate', metrics);
   }
@@ -100,6 +104,8 @@ export class AdmissionChain {
     await timed(times, async () => {
       if (await mutateOnce(steps, attributes)) await mutateOnce(steps, attributes);
     });
+    for (const plugin of this.#guards)
+      if (plugin.operations.includes(attributes.operation)) await plugin.guard?.(attributes);
   }
 
   async validate(attributes: AdmissionAttributes): Promise<void> {

@@ -89,15 +89,23 @@ function parse(text: string, place: string): Certificate[] {
 /**
  * --client-ca-file: a certificate signed by one of the authorities, directly or through intermediates that the client sends,
  * names its user (CN) and groups (O), and where `readsUids` (the feature AllowParsingUserUIDFromCertAuth) the user's uid.
+ * `expiry` observes how long each certificate lasts, trusted or not.
  */
 export function createCertificateAuthenticator(
   authorities: CertificateAuthorities,
   readsUids = false,
+  expiry?: { observe(seconds: number): void },
 ): Authenticator {
   const users = new WeakMap<TrustedPeer, Authentication>();
+  const ends = new WeakMap<PeerCertificate, number>();
   return {
     authenticate: ({ peerCertificate }) => {
       if (peerCertificate === undefined) return undefined;
+      if (expiry !== undefined) {
+        const endMs = ends.get(peerCertificate) ?? endOf(peerCertificate);
+        ends.set(peerCertificate, endMs);
+        if (!Number.isNaN(endMs)) expiry.observe((endMs - Date.now()) / 1000);
+      }
       const peer = authorities.verify(peerCertificate);
       let found = users.get(peer);
       if (found === undefined) {
@@ -107,6 +115,15 @@ export function createCertificateAuthenticator(
       return found;
     },
   };
+}
+
+/** NaN: unreadable. */
+function endOf({ chain: [leaf] }: PeerCertificate): number {
+  try {
+    return leaf === undefined ? Number.NaN : readCertificate(leaf).notAfterMs;
+  } catch {
+    return Number.NaN;
+  }
 }
 
 function uidOf({ uids }: TrustedPeer): string {

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../api/object-meta.ts';
 import type { ScalarKind } from '../api/schema.ts';
 import { isInt64, withinInt64 } from '../object/exact-json.ts';
-import { canonicalQuantity } from '../object/quantity.ts';
+import { canonicalQuantity, quantityProblem } from '../object/quantity.ts';
 import { isWritten, sourceOf } from '../object/written-number.ts';
 import { cannotUnmarshal, DecodeError } from './decode-error.ts';
 
@@ -113,12 +113,9 @@ function badTime(value: string, digits: 0 | 6): DecodeError {
 
 function decodeQuantity(value: JsonValue): string {
   const text = typeof value === 'number' || typeof value === 'bigint' ? String(value) : value;
-  const canonical = typeof text === 'string' ? canonicalQuantity(text.trim()) : undefined;
-  if (canonical === undefined) {
-    throw new DecodeError(
-      "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
-    );
-  }
+  const trimmed = typeof text === 'string' ? text.trim() : '';
+  const canonical = canonicalQuantity(trimmed);
+  if (canonical === undefined) throw new DecodeError(quantityProblem(trimmed));
   return canonical;
 }
 

@@ -210,6 +210,11 @@ class Decoder {
     return value.kind === 'message' ? (this.message({}, value.plan) ?? {}) : zeroScalar(value.kind);
   }
 
+  /** Of a list or a map. Protobuf writes bytes that are null like those that are empty. */
+  #zeroItem(items: PlannedValue): JsonValue {
+    return items.kind === 'bytes' ? '' : this.#zeroValue(items);
+  }
+
   /** `owner` is the innermost message around the value. */
   #value(value: JsonValue, planned: PlannedValue, owner: MessageSchema): JsonValue {
     const { kind, items } = planned;
@@ -237,7 +242,7 @@ class Decoder {
     let index = 0;
     for (const item of list) {
       this.#path.enterItem(index);
-      const decoded = item === null ? this.#zeroValue(items) : this.#value(item, items, owner);
+      const decoded = item === null ? this.#zeroItem(items) : this.#value(item, items, owner);
       this.#path.leave();
       if (decoded !== item) unchanged = false;
       out.push(decoded);
@@ -254,7 +259,7 @@ class Decoder {
       const item = map[key];
       if (item === undefined) continue;
       this.#path.enterItem(key);
-      const decoded = item === null ? this.#zeroValue(items) : this.#value(item, items, owner);
+      const decoded = item === null ? this.#zeroItem(items) : this.#value(item, items, owner);
       this.#path.leave();
       if (decoded !== item) unchanged = false;
       setOwn(out, key, decoded);

@@ -73,6 +73,13 @@ export function notAcceptable(types: readonly string[] = ACCEPTED): StatusError 
   });
 }
 
+/** YAML is no format of watches (NegotiateOutputMediaTypeStream). @throws StatusError 406 */
+export function assertStreams({ format }: Representation, cbor = false): void {
+  if (format !== 'yaml') return;
+  const types = ['application/json', 'application/vnd.kubernetes.protobuf', ...(cbor ? [CBOR] : [])];
+  throw notAcceptable(types.map((type) => `${type};stream=watch`));
+}
+
 interface Clause {
   readonly type: string;
   readonly parameters: ReadonlyMap<string, string>;

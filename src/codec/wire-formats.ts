@@ -32,7 +32,7 @@ export function encodeFrame(
     case 'json':
       return Buffer.from(`${JSON.stringify({ type, object })}\n`);
     case 'yaml':
-      return Buffer.from(`---\n${toYaml({ type, object })}`);
+      throw new Error('YAML is no format of watches');
     case 'protobuf':
       return encodeWatchFrame(type, encodeValue(object, { format, pretty: false }, schema));
     case 'cbor':

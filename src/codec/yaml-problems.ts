@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { isCollection, isMap, isPair, isScalar, type LineCounter, type Node, type Pair } from 'yaml';
 import type { FieldError } from '../api/status.ts';
 import { goQuote } from '../object/go-value.ts';
@@ -19,11 +20,38 @@ interface YamlMistake {
 export function yamlSyntaxError(mistakes: readonly YamlMistake[], text: string): string {
   const [first] = mistakes;
   if (first === undefined) return 'yaml: unknown problem parsing YAML content';
+  if (first.code === 'TAG_RESOLVE_FAILED') return `yaml: ${first.message.split('\n')[0]}`;
   const { found, problem, at } = classify(first, mistakes[1], text);
   const line = countLines(text, at) + (at >= text.length && found === 'by parser' ? lastIsOpen(text) : 0);
   // libyaml's scanner counts the current line, its parser does not; neither names the first line.
   const shown = line === 0 || found === 'by parser' ? line : line + 1;
   return `yaml: ${shown === 0 ? '' : `line ${shown}: `}${problem}`;
+}
+
+/** For bytes that are no text, and texts with characters that YAML does not allow (libyaml, readerc.go). */
+export function yamlReaderError(bytes: Buffer, text: string): string | undefined {
+  if (!isUtf8(bytes)) return `yaml: ${utf8Problem(bytes)}`;
+  return UNREADABLE.test(text) ? 'yaml: control characters are not allowed' : undefined;
+}
+
+const UNREADABLE = /[^\t\n\r\x20-\x7e\x85\xa0-\ufffd]/;
+
+/** The first mistake. */
+function utf8Problem(bytes: Buffer): string {
+  for (let at = 0; at < bytes.length; ) {
+    const first = bytes[at] ?? 0;
+    const width = first < 0x80 ? 1 : first >> 5 === 6 ? 2 : first >> 4 === 14 ? 3 : first >> 3 === 30 ? 4 : 0;
+    if (width === 0) return 'invalid leading UTF-8 octet';
+    if (at + width > bytes.length) return 'incomplete UTF-8 octet sequence';
+    const others = bytes.subarray(at + 1, at + width);
+    if (others.some((byte) => byte >> 6 !== 2)) return 'invalid trailing UTF-8 octet';
+    if (!isUtf8(bytes.subarray(at, at + width)))
+      return first === 0xed || first === 0xf4
+        ? 'invalid Unicode character'
+        : 'invalid length of a UTF-8 sequence';
+    at += width;
+  }
+  return 'invalid Unicode character';
 }
 
 /** For YAML that is parsed but has no value. */
@@ -34,7 +62,9 @@ export function yamlValueError(cause: unknown): string {
   if (text.startsWith('Excessive alias count')) return 'yaml: document contains excessive aliasing';
   if (text.startsWith('Merge sources'))
     return 'yaml: map merge requires map or sequence of maps as the value';
-  return text.startsWith('json: ') ? text : 'yaml: unknown problem parsing YAML content';
+  return /^(?:json|yaml): |^unsupported map key/.test(text)
+    ? text
+    : 'yaml: unknown problem parsing YAML content';
 }
 
 interface Finding {

@@ -1,4 +1,4 @@
-import { LineCounter, parseAllDocuments, type Tags } from 'yaml';
+import { type Document, LineCounter, parseAllDocuments, type ScalarTag, type Tags, visit } from 'yaml';
 import type { JsonValue } from '../api/object-meta.ts';
 import { StatusError } from '../api/status.ts';
 import {
@@ -12,8 +12,9 @@ import { toExact } from '../object/exact-json.ts';
 import { repeatedKeyLines } from './json-fields.ts';
 import { type ParsedDocument, parseJsonText } from './json-text.ts';
 import { readBlockYaml } from './yaml/block-reader.ts';
+import { resolvePlain, resolveTagged, toFieldName, type WrittenTag } from './yaml/go-scalar.ts';
 import { answerFor, nestsTooDeep, parseAsJson } from './yaml-aside.ts';
-import { yamlRepeatedKeys, yamlSyntaxError, yamlValueError } from './yaml-problems.ts';
+import { yamlReaderError, yamlRepeatedKeys, yamlSyntaxError, yamlValueError } from './yaml-problems.ts';
 
 /**
  * Reads YAML as Kubernetes does: YAML 1.1 rules for scalars (yes, no, on, off, octal), keys become strings, one document.
@@ -57,40 +58,52 @@ function parseAsYaml(bytes: Buffer, assertSize = assertWithinLimits): ParsedDocu
     version: '1.1',
     uniqueKeys: false,
     merge: true,
-    intAsBigInt: true,
-    customTags: (tags: Tags) => tags.map(withDigits),
+    resolveKnownTags: false,
+    customTags: (tags: Tags) => [...tags.filter(isOfAnyReader), ...GO_TAGS],
     // The parser would log warnings about a client's document.
     logLevel: 'error',
+    prettyErrors: false,
     lineCounter: new LineCounter(),
   } as const;
   const text = bytes.toString('utf8');
+  const unreadable = yamlReaderError(bytes, text);
+  if (unreadable !== undefined) throw new SyntaxError(unreadable);
   const documents = parseAllDocuments(text, options);
   const filled = [...documents].filter((document) => document.contents !== null);
   const [document] = filled;
   if (filled.length > 1) throw new SyntaxError('only one YAML document is allowed in a request');
   if (document === undefined) return { value: null, duplicates: [], fresh: true };
   if (document.errors.length > 0 && nestsTooDeep(bytes)) throw tooDeep();
+  if (document.directives.yaml.explicit === true && document.directives.yaml.version !== '1.1')
+    throw new SyntaxError('yaml: found incompatible YAML document');
   if (document.errors.length > 0) throw new SyntaxError(yamlSyntaxError(document.errors, text));
   const duplicates = yamlRepeatedKeys(document.contents, options.lineCounter);
   try {
-    const value = toJson(document.toJS({ maxAliasCount: 100, mapAsMap: false }));
+    const value = toJson(document.toJS({ maxAliasCount: 100, mapAsMap: true }));
     assertSize(value);
     return { value, duplicates, fresh: true };
   } catch (cause) {
     if (cause instanceof StatusError || cause instanceof TooDeep) throw cause;
-    if (cause instanceof RangeError) throw tooDeep();
+    if (cause instanceof RangeError) throw selfContained(document) ?? tooDeep();
     throw new SyntaxError(yamlValueError(cause), { cause });
   }
 }
 
-const FLOAT = 'tag:yaml.org,2002:float';
-const NO_DIGIT = /[-+]?[._]*(?:[eE]|$)/;
+/** Merges, lists, maps, and texts in quotes or with their tag. */
+const isOfAnyReader = (tag: Tags[number]): boolean =>
+  tag === 'merge' ||
+  (typeof tag === 'object' && (/:(?:merge|str)$/.test(tag.tag) || /:(?:map|seq)$/.test(tag.tag)));
 
-/** The library takes `.` and `e10` for numbers, which for Kubernetes are texts: managed fields have the key `.`. */
-function withDigits(tag: Tags[number]): Tags[number] {
-  if (typeof tag !== 'object' || tag.tag !== FLOAT || !('test' in tag) || tag.test === undefined) return tag;
-  return { ...tag, test: new RegExp(`^(?!${NO_DIGIT.source})(?:${tag.test.source})`) };
-}
+const tagged = (tag: WrittenTag): ScalarTag => ({
+  tag: `tag:yaml.org,2002:${tag}`,
+  resolve: (text) => resolveTagged(tag, text),
+});
+
+const GO_TAGS: readonly ScalarTag[] = [
+  // The library asks for a pattern; what this one lets pass is a text unless it is another thing.
+  { tag: '', default: true, test: /^(?:$|[-+.0-9~yYnNtTfFoO])/, resolve: resolvePlain },
+  ...(['bool', 'int', 'float', 'null', 'timestamp', 'binary'] as const).map(tagged),
+];
 
 /** JSON that was sent as YAML: its problems get the words for YAML. */
 const fromJson = ({ value, duplicates }: ParsedDocument, bytes: Buffer): ParsedDocument => ({
@@ -99,17 +112,29 @@ const fromJson = ({ value, duplicates }: ParsedDocument, bytes: Buffer): ParsedD
   fresh: true,
 });
 
-/**
- * Converts values that JSON does not have: dates become text, binary becomes base64, infinities are refused. A value with
- * aliases is copied for each.
- */
+/** An anchor whose value has an alias to itself has no end. */
+function selfContained(document: Document.Parsed): SyntaxError | undefined {
+  let name: string | undefined;
+  visit(document, {
+    Alias(_, { source }, path) {
+      if (!path.some((node) => 'anchor' in node && node.anchor === source)) return;
+      name = source;
+      return visit.BREAK;
+    },
+  });
+  return name === undefined ? undefined : new SyntaxError(`yaml: anchor '${name}' value contains itself`);
+}
+
+/** Converts values that JSON does not have: keys become texts, infinities are refused. A value with aliases is copied for each. */
 function toJson(value: unknown): JsonValue {
-  if (value instanceof Date) return value.toISOString().replace('.000Z', 'Z');
-  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
   if (Array.isArray(value)) return value.map(toJson);
-  if (typeof value === 'object' && value !== null) {
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, toJson(item)]));
-  }
+  if (value instanceof Map)
+    return Object.fromEntries(
+      [...value].map(([key, item]) => {
+        const field = toJson(item);
+        return [toFieldName(key, field), field];
+      }),
+    );
   if (typeof value === 'number' && !Number.isFinite(value))
     throw new SyntaxError(`json: unsupported value: ${goInfinity(value)}`);
   if (typeof value === 'bigint') return toExact(value);

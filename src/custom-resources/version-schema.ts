@@ -11,6 +11,7 @@ import { coerceEmbedded, coerceMetadata, validateEmbedded } from '../structural/
 import { listTypesInSteps } from '../structural/list-types.ts';
 import { prune } from '../structural/prune.ts';
 import { compileRules, hasRules, type RunOptions } from '../structural/rules/compiled-rules.ts';
+import { withoutNames } from '../structural/schema-formats.ts';
 import { propertyOf } from '../structural/schema-node.ts';
 import { setDefaults } from '../structural/set-defaults.ts';
 import { validateInSteps } from '../structural/validate-value.ts';
@@ -23,6 +24,8 @@ export interface SchemaParts {
   readonly ratchets: boolean;
   /** Whether types and formats of numbers are checked; absent: not. */
   readonly checksNumbers?: boolean;
+  /** Whether formats of names are checked; absent: not. */
+  readonly checksNames?: boolean;
 }
 
 /** Other rules of a version in its definition. */
@@ -38,18 +41,21 @@ export class VersionSchema {
   readonly #objectMeta: MessageSchema;
   readonly #ratchets: boolean;
   readonly #checksNumbers: boolean;
+  readonly #checksNames: boolean;
   readonly #rules: SchemaRules;
   #message: MessageSchema | undefined;
+  #judge: JSONSchemaProps | undefined;
 
   constructor(
     schema: JSONSchemaProps,
-    { types, ratchets, checksNumbers = false }: SchemaParts,
+    { types, ratchets, checksNumbers = false, checksNames = false }: SchemaParts,
     rules: SchemaRules,
   ) {
     this.schema = schema;
     this.#objectMeta = types.message('meta/v1.ObjectMeta');
     this.#ratchets = ratchets;
     this.#checksNumbers = checksNumbers;
+    this.#checksNames = checksNames;
     this.#rules = rules;
   }
 
@@ -94,6 +100,12 @@ export class VersionSchema {
     coerceEmbedded(object, this.schema, { objectMeta: this.#objectMeta, dropInvalid: true });
   }
 
+  /** The schema with the formats that are checked. */
+  #judging(): JSONSchemaProps {
+    this.#judge ??= this.#checksNames ? this.schema : withoutNames(this.schema);
+    return this.#judge;
+  }
+
   /** Drops unknown fields and returns their paths. Changes `object`. */
   prune(object: JsonObject): string[] {
     return this.#rules.keepsUnknown ? [] : prune(object, this.schema, { isResourceRoot: true });
@@ -108,7 +120,7 @@ export class VersionSchema {
     const { schema } = this;
     const before = old !== undefined && this.#ratchets ? { old } : {};
     const checksNumbers = this.#checksNumbers;
-    const errors = yield* validateInSteps(object, schema, { ...before, checksNumbers });
+    const errors = yield* validateInSteps(object, this.#judging(), { ...before, checksNumbers });
     yield;
     errors.push(...this.#ofScale(object, validateScaleSpec), ...this.#ofScale(object, validateScaleStatus));
     errors.push(...validateEmbedded(object, schema, this.#objectMeta));
@@ -122,7 +134,7 @@ export class VersionSchema {
    */
   *validateStatus(object: ApiObject, old: ApiObject): Steps<FieldError[]> {
     const { schema } = this;
-    const own = propertyOf(schema, 'status');
+    const own = propertyOf(this.#judging(), 'status');
     const { status } = object;
     const before = old.status !== undefined && this.#ratchets ? { old: old.status } : {};
     const errors =

@@ -12,6 +12,8 @@ export interface Quantity {
 }
 
 const NANO = 1_000_000_000n;
+/** The greatest quantity in powers of 1024; in powers of ten there is none. */
+const MAX_BINARY = (2n ** 63n - 1n) * NANO;
 const DECIMAL = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 /** Index of the empty suffix in DECIMAL. */
@@ -34,17 +36,39 @@ export function parseQuantity(text: string): Quantity | undefined {
 }
 
 function parse(text: string): Quantity | undefined {
-  const match = /^([+-]?)(\d*)(?:\.(\d*))?(?:([eE][+-]?\d{1,3})|([numkMGTPE]|[KMGTPE]i))?$/.exec(text);
-  if (match === null) return undefined;
-  const [, sign = '', whole = '', fraction = '', exponent, suffix] = match;
-  if (whole === '' && fraction === '') return undefined;
-  const digits = BigInt(whole + fraction);
-  const scale = toScale(exponent, suffix);
-  const numerator = digits * scale.numerator * NANO;
+  const parts = split(text);
+  const scale = parts === undefined ? undefined : toScale(parts.suffix);
+  if (parts === undefined || scale === undefined) return undefined;
+  const { isNegative, whole, fraction } = parts;
+  const numerator = BigInt(whole + fraction) * scale.numerator * NANO;
   const denominator = 10n ** BigInt(fraction.length) * scale.denominator;
-  const magnitude = (numerator + denominator - 1n) / denominator;
-  return { nanos: sign === '-' ? -magnitude : magnitude, format: scale.format };
+  let magnitude = (numerator + denominator - 1n) / denominator;
+  if (scale.format === 'BinarySI' && magnitude > MAX_BINARY) magnitude = MAX_BINARY;
+  return { nanos: isNegative ? -magnitude : magnitude, format: scale.format };
 }
+
+interface Parts {
+  readonly isNegative: boolean;
+  /** Without zeros before it; `0` where nothing else is left. */
+  readonly whole: string;
+  readonly fraction: string;
+  readonly suffix: string;
+}
+
+/** A sign, a point or a suffix alone is zero (parseQuantityString). */
+const PARTS = /^([+-]?)0*([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)$/;
+
+function split(text: string): Parts | undefined {
+  const [, sign, whole, fraction = '', suffix = ''] = text === '' ? [] : (PARTS.exec(text) ?? []);
+  if (sign === undefined) return undefined;
+  return { isNegative: sign === '-', whole: whole || '0', fraction, suffix };
+}
+
+/** Why a text is no quantity. */
+export const quantityProblem = (text: string): string =>
+  split(text) === undefined || text.length > MAX_CHARS
+    ? "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+    : "unable to parse quantity's suffix";
 
 interface Scale {
   readonly numerator: bigint;
@@ -52,14 +76,16 @@ interface Scale {
   readonly format: Quantity['format'];
 }
 
-function toScale(exponent: string | undefined, suffix: string | undefined): Scale {
-  if (exponent !== undefined) return power(Number(exponent.slice(1)), 'DecimalExponent');
-  const text = suffix ?? '';
-  if (text.endsWith('i')) {
-    return { numerator: 1024n ** BigInt(BINARY.indexOf(text)), denominator: 1n, format: 'BinarySI' };
-  }
-  return power((DECIMAL.indexOf(text) - UNIT) * 3, 'DecimalSI');
+function toScale(suffix: string): Scale | undefined {
+  const decimal = DECIMAL.indexOf(suffix);
+  if (decimal >= 0) return power((decimal - UNIT) * 3, 'DecimalSI');
+  const binary = BINARY.indexOf(suffix);
+  if (binary > 0) return { numerator: 1024n ** BigInt(binary), denominator: 1n, format: 'BinarySI' };
+  return EXPONENT.test(suffix) ? power(Number(suffix.slice(1)), 'DecimalExponent') : undefined;
 }
+
+/** Three digits, which bounds the work. */
+const EXPONENT = /^[eE][+-]?0*[0-9]{1,3}$/;
 
 function power(exponent: number, format: Quantity['format']): Scale {
   const size = 10n ** BigInt(Math.abs(exponent));
@@ -75,7 +101,8 @@ export function formatQuantity({ nanos, format }: Quantity): string {
     const { value, steps } = divideOut(nanos / NANO, 1024n, BINARY.length - 1);
     return `${value}${BINARY[steps]}`;
   }
-  const { value, steps } = divideOut(nanos, 1000n, DECIMAL.length - 1);
+  const most = format === 'DecimalExponent' ? Number.POSITIVE_INFINITY : DECIMAL.length - 1;
+  const { value, steps } = divideOut(nanos, 1000n, most);
   if (format !== 'DecimalExponent') return `${value}${DECIMAL[steps]}`;
   return steps === UNIT ? `${value}` : `${value}e${(steps - UNIT) * 3}`;
 }
@@ -92,6 +119,27 @@ function divideOut(value: bigint, base: bigint, most: number): { value: bigint; 
 
 const canonical = new Map<string, string>();
 
+/**
+ * Whether Kubernetes answers a quantity as it was written: it takes a text for canonical by rough rules (ParseQuantity), which `1E3`,
+ * `+1`, `5.` and `1.500` pass. Only texts of few digits are looked at.
+ */
+function staysAsItIs(text: string, { format }: Quantity): boolean {
+  const { whole, fraction, suffix } = split(text) ?? NO_PARTS;
+  const digits = whole + fraction;
+  if (format === 'BinarySI') {
+    const most = 14 - 3 * BINARY.indexOf(suffix);
+    return fraction === '' && whole.length <= most && BigInt(whole) % 8n !== 0n;
+  }
+  const exponent = format === 'DecimalSI' ? (DECIMAL.indexOf(suffix) - UNIT) * 3 : Number(suffix.slice(1));
+  const scale = exponent - fraction.length;
+  if (digits.length > MAX_DIGITS || scale < -9 || scale % 3 !== 0) return false;
+  return !digits.startsWith('0') && !digits.endsWith('000');
+}
+
+const NO_PARTS: Parts = { isNegative: false, whole: '0', fraction: '', suffix: '' };
+/** All numbers of as many digits fit into 63 bits. */
+const MAX_DIGITS = 18;
+
 /** Undefined when the text is no quantity. */
 export function canonicalQuantity(text: string): string | undefined {
   const found = canonical.get(text);
@@ -99,7 +147,7 @@ export function canonicalQuantity(text: string): string | undefined {
   const quantity = parseQuantity(text);
   if (quantity === undefined) return undefined;
   if (canonical.size >= MAX_KNOWN) canonical.clear();
-  const formatted = formatQuantity(quantity);
+  const formatted = staysAsItIs(text, quantity) ? text : formatQuantity(quantity);
   canonical.set(text, formatted);
   return formatted;
 }

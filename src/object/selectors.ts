@@ -1,4 +1,6 @@
 import type { LabelSelector } from '../api/types/meta/v1.ts';
+import { goQuote } from './go-value.ts';
+import { checkLabelValue, checkQualifiedName } from './text-formats.ts';
 
 /**
  * Label selectors, in the text form of queries and the object form of specs (apimachinery, pkg/labels).
@@ -20,10 +22,6 @@ export class SelectorError extends Error {
     this.name = 'SelectorError';
   }
 }
-
-const MAX_VALUE_CHARS = 63;
-const NAME = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
-const PREFIX = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 export function matchesLabels(requirements: readonly LabelRequirement[], labels: LabelSet): boolean {
   return requirements.every((requirement) => matchesRequirement(requirement, labels));
@@ -51,39 +49,49 @@ function matchesRequirement({ key, operator, values }: LabelRequirement, labels:
 
 const isInteger = (text: string | undefined): text is string => text !== undefined && /^[+-]?\d+$/.test(text);
 
-/** @throws SelectorError */
-export function parseLabelSelector(text: string): LabelRequirement[] {
-  const parser = new SelectorParser(text);
-  return parser.parse();
-}
+/** @throws SelectorError in Kubernetes' words */
+export const parseLabelSelector = (text: string): LabelRequirement[] => new SelectorParser(text).parse();
 
-/** One pass over tokens: names, operators, parentheses and commas. */
+const SPECIAL: ReadonlySet<string> = new Set(['(', ')', ',', '!', '=', '==', '!=', '<', '>']);
+
+const isIdentifier = (token: string | undefined): token is string =>
+  token !== undefined && !SPECIAL.has(token);
+
+/** One pass over tokens: names, operators, parentheses and commas. The order of checks is that of Kubernetes' parser. */
 class SelectorParser {
-  readonly #text: string;
-  readonly #tokens: string[];
+  readonly #tokens: readonly string[];
   #at = 0;
 
   constructor(text: string) {
-    this.#text = text;
-    this.#tokens = text.match(/[(),]|!=|==|=|!|<|>|[^\s(),!=<>]+/g) ?? [];
+    this.#tokens = text.match(/[(),]|!=|==|=|!|<|>|[^ \t\r\n(),!=<>]+/g) ?? [];
   }
 
   parse(): LabelRequirement[] {
     const requirements: LabelRequirement[] = [];
     while (this.#at < this.#tokens.length) {
+      const first = this.#tokens[this.#at];
+      if (first !== '!' && !isIdentifier(first))
+        refuse(`found '${first}', expected: !, identifier, or 'end of string'`);
       requirements.push(this.#requirement());
       const next = this.#next();
       if (next === undefined) break;
-      if (next !== ',') this.#unexpected(next, "',' or 'end of string'");
-      if (this.#at === this.#tokens.length) this.#unexpected('', "identifier after ','");
+      if (next !== ',') refuse(`found '${next}', expected: ',' or 'end of string'`);
+      const following = this.#tokens[this.#at];
+      if (following !== '!' && !isIdentifier(following))
+        refuse(`found '${following ?? ''}', expected: identifier after ','`);
     }
     return requirements.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
   }
 
   #requirement(): LabelRequirement {
-    const first = this.#next() ?? '';
-    if (first === '!') return { key: this.#key(this.#next() ?? ''), operator: 'DoesNotExist', values: [] };
-    const key = this.#key(first);
+    const isNegated = this.#tokens[this.#at] === '!';
+    if (isNegated) this.#at += 1;
+    const key = this.#next();
+    if (!isIdentifier(key)) refuseRequirement(`found '${key ?? ''}', expected: identifier`);
+    const problems = checkQualifiedName(key);
+    if (problems.length > 0)
+      refuseRequirement(`<nil>: Invalid value: ${goQuote(key)}: ${problems.join('; ')}`);
+    if (isNegated) return { key, operator: 'DoesNotExist', values: [] };
     const operator = this.#tokens[this.#at];
     if (operator === undefined || operator === ',') return { key, operator: 'Exists', values: [] };
     this.#at += 1;
@@ -94,18 +102,22 @@ class SelectorParser {
     switch (operator) {
       case '=':
       case '==':
-        return { key, operator: 'In', values: [this.#value()] };
+        return { key, operator: 'In', values: checkValues(key, [this.#value()]) };
       case '!=':
-        return { key, operator: 'NotIn', values: [this.#value()] };
+        return { key, operator: 'NotIn', values: checkValues(key, [this.#value()]) };
       case 'in':
-        return { key, operator: 'In', values: this.#values() };
+        return { key, operator: 'In', values: checkValues(key, this.#values()) };
       case 'notin':
-        return { key, operator: 'NotIn', values: this.#values() };
+        return { key, operator: 'NotIn', values: checkValues(key, this.#values()) };
       case '>':
       case '<':
-        return { key, operator: operator === '>' ? 'Gt' : 'Lt', values: [this.#integer(key)] };
+        return {
+          key,
+          operator: operator === '>' ? 'Gt' : 'Lt',
+          values: checkValues(key, [this.#value()], true),
+        };
       default:
-        return this.#unexpected(operator, 'in, notin, =, ==, !=, gt, lt');
+        return refuseRequirement(`found '${operator}', expected: in, notin, =, ==, !=, gt, lt`);
     }
   }
 
@@ -114,37 +126,26 @@ class SelectorParser {
     const token = this.#tokens[this.#at];
     if (token === undefined || token === ',') return '';
     this.#at += 1;
-    return checkLabelValue(token);
+    return isIdentifier(token) ? token : refuseRequirement(`found '${token}', expected: identifier`);
   }
 
-  #integer(key: string): string {
-    const value = this.#value();
-    if (!isInteger(value)) {
-      throw new SelectorError(
-        `values[0][${key}]: Invalid value: ${JSON.stringify(value)}: for 'Gt', 'Lt' operators, the value must be an integer`,
-      );
-    }
-    return value;
-  }
-
+  /** Between commas and parentheses may be nothing, which is the empty value. */
   #values(): string[] {
     const open = this.#next();
-    if (open !== '(') this.#unexpected(open ?? '', "'('");
+    if (open !== '(') refuseRequirement(`found '${open ?? ''}' expected: '('`);
+    const first = this.#tokens[this.#at];
+    if (first !== ')' && first !== ',' && !isIdentifier(first))
+      refuseRequirement(`found '${first ?? ''}', expected: ',', ')' or identifier`);
     const values = new Set<string>();
     for (;;) {
       const token = this.#next();
-      if (token === undefined) this.#unexpected('', "',' or ')'");
       if (token === ')' || token === ',') values.add('');
-      else values.add(checkLabelValue(token));
+      else if (isIdentifier(token)) values.add(token);
+      else refuseRequirement(`found '${token ?? ''}', expected: ',', or identifier`);
       const end = token === ')' || token === ',' ? token : this.#next();
       if (end === ')') return [...values].sort();
-      if (end !== ',') this.#unexpected(end ?? '', "',' or ')'");
+      if (end !== ',') refuseRequirement(`found '${end ?? ''}', expected: ',' or ')'`);
     }
-  }
-
-  #key(token: string): string {
-    if (!/^[A-Za-z0-9]/.test(token)) this.#unexpected(token, "!, identifier, or 'end of string'");
-    return checkLabelKey(token);
   }
 
   #next(): string | undefined {
@@ -152,31 +153,31 @@ class SelectorParser {
     this.#at += 1;
     return token;
   }
-
-  #unexpected(found: string, expected: string): never {
-    throw new SelectorError(
-      `unable to parse requirement: found '${found}', expected: ${expected} in ${JSON.stringify(this.#text)}`,
-    );
-  }
 }
 
-function checkLabelKey(key: string): string {
-  const slash = key.indexOf('/');
-  const name = key.slice(slash + 1);
-  const prefix = key.slice(0, Math.max(slash, 0));
-  const valid = NAME.test(name) && name.length <= MAX_VALUE_CHARS && (slash < 0 || PREFIX.test(prefix));
-  if (!valid)
-    throw new SelectorError(
-      `unable to parse requirement: <nil>: Invalid value: ${JSON.stringify(key)}: name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character`,
-    );
-  return key;
+function refuse(why: string): never {
+  throw new SelectorError(why);
 }
 
-function checkLabelValue(value: string): string {
-  if (value.length <= MAX_VALUE_CHARS && (value === '' || NAME.test(value))) return value;
-  throw new SelectorError(
-    `unable to parse requirement: values[0]: Invalid value: ${JSON.stringify(value)}: a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character`,
-  );
+function refuseRequirement(why: string): never {
+  throw new SelectorError(`unable to parse requirement: ${why}`);
+}
+
+/** @throws SelectorError */
+function checkValues(key: string, values: string[], areIntegers = false): string[] {
+  const problems = values.flatMap((value, at) => {
+    const invalid = (path: string, why: string): string =>
+      `${path}: Invalid value: ${goQuote(value)}: ${why}`;
+    const bad = checkLabelValue(value);
+    return [
+      ...(areIntegers && !isInteger(value)
+        ? [invalid(`values[${at}]`, "for 'Gt', 'Lt' operators, the value must be an integer")]
+        : []),
+      ...(bad.length > 0 ? [invalid(`values[${at}][${key}]`, bad.join('; '))] : []),
+    ];
+  });
+  if (problems.length === 0) return values;
+  return refuseRequirement(problems.length === 1 ? (problems[0] ?? '') : `[${problems.join(', ')}]`);
 }
 
 /** A LabelSelector object as requirements. An empty selector selects everything. */

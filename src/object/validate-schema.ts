@@ -147,6 +147,8 @@ const MAY_BE_EMPTY: ReadonlyMap<string, readonly string[]> = new Map([
   ['core/v1.PodCertificateProjection', ['keyType']],
   ['core/v1.Sysctl', ['value']],
   ['discovery/v1.ForZone', ['name']],
+  ['flowcontrol/v1.LimitResponse', ['type']],
+  ['flowcontrol/v1.PriorityLevelConfigurationSpec', ['type']],
 ]);
 
 /** Messages of scalars whose required fields the resource's rules check with better messages. */

@@ -35,6 +35,49 @@ export class AccessMetrics {
   }
 }
 
+/** Upper bounds, in seconds: half an hour to a year. */
+const EXPIRY_SECONDS: readonly number[] = [
+  ...[0, 1800, 3600, 7200, 21_600, 43_200],
+  ...[1, 2, 4, 7, 30, 90, 180, 360].map((days) => days * 86_400),
+];
+
+/** How long certificates of clients last, from each request that one comes with (authentication/request/x509). */
+export const certificateExpiry = (metrics: Metrics): Distribution =>
+  metrics
+    .add(
+      new Histogram(
+        {
+          name: 'apiserver_client_certificate_expiration_seconds',
+          help: 'Remaining life of the client certificates that requests come with.',
+        },
+        EXPIRY_SECONDS,
+      ),
+    )
+    .at();
+
+/** Counts the allows and denials of each authorizer of the chain (authorization/metrics). */
+export class DecisionMetrics {
+  readonly #decisions: Numbers;
+
+  constructor(metrics: Metrics) {
+    this.#decisions = metrics.add(
+      new Numbers('counter', {
+        name: 'apiserver_authorization_decisions_total',
+        help: 'Decisions that ended authorization, by authorizer.',
+        labels: ['type', 'name', 'decision'],
+      }),
+    );
+  }
+
+  /** The counters of one authorizer. They count from its first decision, before which it has none. */
+  of(type: string, name: string): { allowed(): void; denied(): void } {
+    return {
+      allowed: () => this.#decisions.at(type, name, 'allowed').add(),
+      denied: () => this.#decisions.at(type, name, 'denied').add(),
+    };
+  }
+}
+
 class ByResult<Result extends string> {
   readonly #attempts: Numbers;
   readonly #durations: Histogram;

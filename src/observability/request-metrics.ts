@@ -1,3 +1,4 @@
+import { DEFAULT_MINOR } from '../version.ts';
 import { type Cell, type Distribution, exponential, Histogram, Numbers } from './instruments.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -47,6 +48,7 @@ export class RequestMetrics {
   readonly #watchEvents: Numbers;
   readonly #watchSizes: Histogram;
   readonly #watchLists: Histogram;
+  readonly #byResource: boolean;
   readonly #terminations: Numbers;
   readonly #aborts: Numbers;
   readonly #handshakeErrors: Numbers;
@@ -55,7 +57,7 @@ export class RequestMetrics {
   readonly mutating: Peak;
   readonly readOnly: Peak;
 
-  constructor(metrics: Metrics) {
+  constructor(metrics: Metrics, minor: number = DEFAULT_MINOR) {
     const counter = (name: string, help: string, labels: readonly string[] = []): Numbers =>
       metrics.add(new Numbers('counter', { name, help, labels }));
     this.#total = counter('apiserver_request_total', 'Requests by verb, resource and response code.', [
@@ -89,7 +91,8 @@ export class RequestMetrics {
         labels: BASE,
       }),
     );
-    const kind = ['group', 'version', 'kind'];
+    this.#byResource = minor >= 34;
+    const kind = ['group', 'version', this.#byResource ? 'resource' : 'kind'];
     this.#watchEvents = counter('apiserver_watch_events_total', 'Events sent to watches.', kind);
     this.#watchSizes = metrics.add(
       new Histogram(
@@ -162,11 +165,12 @@ export class RequestMetrics {
     return this.#longRunning.at(...base(kind));
   }
 
-  /** The counters of one watch's events. */
-  watchEvents(group: string, version: string, kind: string): { total: Cell; sizes: Distribution } {
+  /** The counters of one watch's events, which go by the resource since 1.34, and by its kind before. */
+  watchEvents({ group, version, resource }: RequestKind, kind: string): { total: Cell; sizes: Distribution } {
+    const what = this.#byResource ? resource : kind;
     return {
-      total: this.#watchEvents.at(group, version, kind),
-      sizes: this.#watchSizes.at(group, version, kind),
+      total: this.#watchEvents.at(group, version, what),
+      sizes: this.#watchSizes.at(group, version, what),
     };
   }
 

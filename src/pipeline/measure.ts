@@ -70,7 +70,7 @@ function measureStream(
   const gauge = requestMetrics.longRunning(kind);
   const events =
     verb === 'watch' && target !== undefined
-      ? requestMetrics.watchEvents(kind.group, kind.version, kindOf(target) ?? '')
+      ? requestMetrics.watchEvents(kind, kindOf(target) ?? '')
       : undefined;
   return {
     ...response,

@@ -25,6 +25,7 @@ import {
 } from '../authn/token.ts';
 import { TokenWebhook } from '../authn/token-webhook.ts';
 import type { PublishedAuthentication } from '../controllers/authentication-publisher.ts';
+import { certificateExpiry } from '../observability/access-metrics.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import {
@@ -120,7 +121,7 @@ interface Certificates {
 /** The front proxy comes first: it has a certificate too. */
 function createCertificates(
   proxy: FrontProxyOptions | undefined,
-  { clientCaFiles, logger, isFeatureOn }: AuthenticationParts,
+  { clientCaFiles, logger, metrics, isFeatureOn }: AuthenticationParts,
 ): Certificates {
   const onError = (error: unknown): void => logger.error('authentication', error);
   const authenticators: Authenticator[] = [];
@@ -140,7 +141,7 @@ function createCertificates(
   if (clientCaFiles.length > 0) {
     const authorities = follow(authenticationFlags.clientCaFile, clientCaFiles);
     const readsUids = isFeatureOn('AllowParsingUserUIDFromCertAuth');
-    authenticators.push(createCertificateAuthenticator(authorities, readsUids));
+    authenticators.push(createCertificateAuthenticator(authorities, readsUids, certificateExpiry(metrics)));
   }
   return { authenticators, runs };
 }

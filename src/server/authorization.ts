@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import type { AdmissionPlugin } from '../admission/admission.ts';
 import type { Minor } from '../api/emulation.ts';
+import type { Gates } from '../api/feature-gates.ts';
 import type { ResourceOf } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import { readPolicyFile } from '../authz/abac.ts';
@@ -19,6 +20,7 @@ import { EscalationGuard, type RbacWrite } from '../authz/rbac/escalation.ts';
 import { RbacAuthorizer } from '../authz/rbac/rbac.ts';
 import { RBAC_GROUP } from '../authz/rbac/role-rules.ts';
 import { WebhookAuthorizer } from '../authz/webhook-authorizer.ts';
+import { DecisionMetrics } from '../observability/access-metrics.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { type AuthorizationOptions, authorizationFlags } from '../options/authorization.ts';
@@ -29,6 +31,7 @@ import { createJsonPost, isTransient } from '../outbound/http-client.ts';
 import { Follower } from '../storage/follower.ts';
 import type { Store } from '../storage/store.ts';
 import { runTogether } from '../util/concurrency.ts';
+import { DEFAULT_MINOR } from '../version.ts';
 import { ConfigMetrics } from './config-metrics.ts';
 import type { Egress } from './egress.ts';
 import type { ServiceRun } from './services.ts';
@@ -56,7 +59,7 @@ interface AuthorizationParts {
   readonly egress: Egress;
   /** Asks the webhooks of another thread; undefined: this thread asks them. */
   readonly webhookElsewhere?: WebhookOf;
-  isFeatureOn(gate: string): boolean;
+  readonly isFeatureOn: Gates;
 }
 
 /** @throws Error that names the flag or file that is wrong */
@@ -74,11 +77,13 @@ export async function createAuthorization(
     ...(policyFile === '' ? {} : { abac: readPolicies(policyFile) }),
     webhook: (_, config) => webhookOf(config),
   };
-  const configured = configFile === '' ? undefined : readConfigured(configFile, engines, parts);
+  const decisions = new DecisionMetrics(parts.metrics);
+  const configured =
+    configFile === '' ? undefined : readConfigured(configFile, engines, { ...parts, decisions });
   const authorizer =
     configured ??
     explainFlag(authorizationFlags.webhookConfigFile.shown, () =>
-      buildChain(fromModes(modes, toWebhookConfig(webhook)), engines),
+      buildChain(fromModes(modes, toWebhookConfig(webhook)), engines, decisions),
     );
   // Escalation is checked in every mode, so roles are followed in every mode.
   const sources = [
@@ -88,7 +93,7 @@ export async function createAuthorization(
   const follower = new Follower({ store, sources });
   return {
     authorizer,
-    guard: toPlugin(new EscalationGuard(authorizer, rbac)),
+    guard: toPlugin(new EscalationGuard(authorizer, rbac, isFeatureOn.minor ?? DEFAULT_MINOR)),
     webhookOf,
     ready: () => follower.ready(),
     run: (signal, works) =>
@@ -102,13 +107,17 @@ export async function createAuthorization(
   };
 }
 
-function readConfigured(path: string, engines: Engines, parts: AuthorizationParts): ReloadingAuthorizer {
-  const { logger } = parts;
+function readConfigured(
+  path: string,
+  engines: Engines,
+  parts: AuthorizationParts & { readonly decisions: DecisionMetrics },
+): ReloadingAuthorizer {
+  const { logger, decisions } = parts;
   const reloads = new ConfigMetrics({ ...parts, what: 'authorization', server: hostname() });
   const create = (): ReloadingAuthorizer => {
     const authorizer = new ReloadingAuthorizer({
       path,
-      build: (configs) => buildChain(configs, engines),
+      build: (configs) => buildChain(configs, engines, decisions),
       onReload: (text) => {
         reloads.reloaded(text);
         logger.info(1, 'authorization', { message: `${path} was read again` });
@@ -183,7 +192,7 @@ function toPlugin(guard: EscalationGuard): AdmissionPlugin {
   return {
     name: 'RoleEscalation',
     operations: ['CREATE', 'UPDATE'],
-    validate: async ({ definition, object, old, user, namespace, name, operation, foreseen }) => {
+    guard: async ({ definition, object, old, user, namespace, name, operation, foreseen }) => {
       const { group, resource } = definition;
       if (group !== RBAC_GROUP || !isRbacResource(resource) || object === undefined) return;
       const requestName = operation === 'CREATE' ? '' : name;

@@ -118,7 +118,7 @@ export class Front {
     this.metrics.add(featureInfo(options.api));
     if (options.api.emulated >= 33) this.metrics.add(versionInfo(options.api));
     for (const instrument of celInstruments()) this.metrics.add(instrument);
-    this.requestMetrics = new RequestMetrics(this.metrics);
+    this.requestMetrics = new RequestMetrics(this.metrics, options.api.emulated);
     this.startup = new Startup(
       startupChecks(limits, options.api.featureGates.isEnabled),
       serving.livezGraceMs,

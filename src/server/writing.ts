@@ -16,6 +16,7 @@ import { createPortPool, type ValuePool } from '../registry/value-pool.ts';
 import { customresourcedefinitions } from '../resources/apiextensions/custom-resource-definition.ts';
 import { Follower } from '../storage/follower.ts';
 import { checksNumbers } from '../structural/number-formats.ts';
+import { checksNames } from '../structural/schema-formats.ts';
 import { Client } from '../verbs/client/client.ts';
 import { ValueAllocator } from '../verbs/writing/allocation.ts';
 import { Ownership } from '../verbs/writing/field-ownership.ts';
@@ -93,6 +94,7 @@ export function createWriting(
     ...{ registry, types },
     ratchets: isFeatureOn('CRDValidationRatcheting'),
     checksNumbers: checksNumbers(isFeatureOn),
+    checksNames: checksNames(isFeatureOn),
     conversion: createConversion(foundation, locateService, options),
   });
   const readyRanges = new ReadyRanges((ready) => allocator.use(createPools(ranges, ready)));

@@ -1,6 +1,8 @@
+import { type Gates, newestForExpressions } from '../api/feature-gates.ts';
 import { parseCidr, parseIp } from '../object/ip.ts';
 import { table } from '../util/text-table.ts';
 import { matchesPattern } from './patterns.ts';
+import { type Schema, someSchema } from './schema-node.ts';
 import { isEmail, isRequestUri } from './uri-and-email.ts';
 
 /**
@@ -10,7 +12,39 @@ import { isEmail, isRequestUri } from './uri-and-email.ts';
 export type FormatCheck = (text: string) => boolean;
 
 /** The check of a format, `date-time` or `datetime`; undefined for a format that is not checked. */
-export const checkOfFormat = (format: string): FormatCheck | undefined => FORMATS[format.replaceAll('-', '')];
+export const checkOfFormat = (format: string): FormatCheck | undefined => FORMATS[normalized(format)];
+
+const normalized = (format: string): string => format.replaceAll('-', '');
+
+/** Formats of names, which versions before 1.34 leave unchecked. */
+const NAMES: ReadonlySet<string> = new Set(['k8sshortname', 'k8slongname']);
+
+/** Whether formats of names are checked: like new functions of expressions, one version after they came. */
+export const checksNames = (gates: Gates): boolean => newestForExpressions(gates) >= 34;
+
+/** The schema without formats of names; the same one where it has none. */
+export function withoutNames(schema: Schema): Schema {
+  const isOfName = ({ format = '' }: Schema): boolean => NAMES.has(normalized(format));
+  if (!someSchema(schema, isOfName)) return schema;
+  const copy = structuredClone(schema);
+  someSchema(copy, (one) => {
+    if (isOfName(one)) delete one.format;
+    return false;
+  });
+  return copy;
+}
+
+const NUMBERS: Readonly<Record<string, readonly string[]>> = table({
+  integer: ['int32', 'int64'],
+  number: ['float', 'double'],
+});
+
+/** Whether a format means anything for a type (GetUnrecognizedFormats). */
+export function isRecognized({ type = '', format = '' }: Schema, hasNames: boolean): boolean {
+  if (type !== '' && type !== 'string') return NUMBERS[type]?.includes(format) === true;
+  const name = normalized(format);
+  return FORMATS[name] !== undefined && (hasNames || !NAMES.has(name));
+}
 
 const matching =
   (pattern: RegExp): FormatCheck =>
@@ -122,6 +156,10 @@ function isCreditCard(text: string): boolean {
 
 const CHANNEL = '(?:0|[1-9]\\d?|1\\d\\d?|2[0-4]\\d|25[0-5])';
 
+const SHORT_NAME = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
+/** Its parts may be longer than 63 characters. */
+const LONG_NAME = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
+
 const FORMATS: Readonly<Record<string, FormatCheck>> = table({
   bsonobjectid: matching(/^[0-9a-f]{24}$/i),
   byte: (text: string) => text !== '' && text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text),
@@ -138,6 +176,8 @@ const FORMATS: Readonly<Record<string, FormatCheck>> = table({
   isbn: (text: string) => isIsbn10(text) || isIsbn13(text),
   isbn10: isIsbn10,
   isbn13: isIsbn13,
+  k8slongname: (text: string) => text.length <= 253 && LONG_NAME.test(text),
+  k8sshortname: (text: string) => text.length <= 63 && SHORT_NAME.test(text),
   mac: matching(
     /^(?:[0-9a-f]{2}([:-])(?:[0-9a-f]{2}\1){4}(?:(?:[0-9a-f]{2}\1){2})?[0-9a-f]{2}|[0-9a-f]{2}([:-])(?:[0-9a-f]{2}\2){18}[0-9a-f]{2}|(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}|(?:[0-9a-f]{4}\.){3}[0-9a-f]{4}|(?:[0-9a-f]{4}\.){9}[0-9a-f]{4})$/i,
   ),

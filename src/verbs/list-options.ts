@@ -1,5 +1,6 @@
 import type { Gates } from '../api/feature-gates.ts';
 import { badRequest, type FieldError, invalid } from '../api/status.ts';
+import { goQuote } from '../object/go-value.ts';
 import {
   type FieldRequirement,
   type LabelRequirement,
@@ -45,7 +46,7 @@ export function readListOptions(query: URLSearchParams, isOn: Gates): ListOption
     fieldSelector: readString(query, 'fieldSelector'),
     resourceVersion: readString(query, 'resourceVersion'),
     resourceVersionMatch: readString(query, 'resourceVersionMatch'),
-    limit: Math.max(readInteger(query, 'limit') ?? 0, 0),
+    limit: readLimit(query),
     continue: readString(query, 'continue'),
     timeoutSeconds: readInteger(query, 'timeoutSeconds'),
     allowWatchBookmarks: readBoolean(query, 'allowWatchBookmarks') ?? false,
@@ -122,9 +123,15 @@ export function checkWatchOptions(options: ListOptions, watchListEnabled: boolea
   if (errors.length > 0) throw invalid(LIST_OPTIONS, '', errors);
 }
 
-/** @throws StatusError 400 */
+/** Unlike other numbers, a limit cannot be empty. @throws StatusError 400 */
+function readLimit(query: URLSearchParams): number {
+  if (query.get('limit') === '') throw badRequest('strconv.ParseInt: parsing "": invalid syntax');
+  return Math.max(readInteger(query, 'limit') ?? 0, 0);
+}
+
+/** Kubernetes parses a number, so that zeros may come first. @throws StatusError 400 */
 function readRevision(text: string): Revision {
-  const revision = parseRevision(text);
+  const revision = parseRevision(text.replace(/^0+(?=[0-9])/, ''));
   if (revision === undefined) {
     const quoted = JSON.stringify(text);
     const why = /^[0-9]+$/.test(text) ? 'value out of range' : 'invalid syntax';
@@ -271,9 +278,19 @@ function matchesByLabels(requirements: readonly LabelRequirement[]): (entry: Ent
 
 function canonicalField(requirement: FieldRequirement, { definition }: ServedResource): FieldRequirement {
   const field = definition.fields.aliases[requirement.field] ?? requirement.field;
+  const { fields, namespaced, custom } = definition;
+  const hasOwn = fields.names.length > 0 || custom !== undefined;
   const known =
-    field === 'metadata.name' || field === 'metadata.namespace' || definition.fields.names.includes(field);
-  if (!known) throw badRequest(`field label not supported: ${requirement.field}`);
+    field === 'metadata.name' ||
+    (field === 'metadata.namespace' && (namespaced || !hasOwn)) ||
+    fields.names.includes(field);
+  // Only types with fields of their own have a rule for them.
+  if (!known)
+    throw badRequest(
+      hasOwn
+        ? `field label not supported: ${requirement.field}`
+        : `${goQuote(requirement.field)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
+    );
   return field === requirement.field ? requirement : { ...requirement, field };
 }
 

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../api/object-meta.ts';
 import { type Status, StatusError } from '../api/status.ts';
+import { assertStreams } from '../codec/negotiate.ts';
 import { encodeFrame, streamType } from '../codec/wire-formats.ts';
 import type { ServedResource } from '../registry/registry.ts';
 import type { Caller } from '../request/api-request.ts';
@@ -33,6 +34,7 @@ export function watch(call: VerbCall): ApiResponse {
   const isList = options.sendInitialEvents === true && options.allowWatchBookmarks;
   // Clients of Kubernetes before 1.34 assembled a list from the stream, and table rows are no items of a list.
   const representation = representationFor(call, { tables: !isList || context.streamsTables });
+  assertStreams(representation, request.knowsCbor);
   const form = formFor(call, representation);
   const start = toWatchStart(options);
   const timeoutMs = chooseTimeout(context, options);

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { AdmissionChain } from '../../src/admission/admission.ts';
 import { AdmissionMetrics } from '../../src/admission/admission-metrics.ts';
+import type { ApiObject } from '../../src/api/object-meta.ts';
 import { Metrics } from '../../src/observability/metrics.ts';
 import { attributesOf, toObject } from '../kit/admission.ts';
 
@@ -12,6 +13,32 @@ test('a chain lets nothing through before it has its plugins', async () => {
   chain.use([]);
   await expect(chain.mutate(attributes)).resolves.toBeUndefined();
   await expect(chain.validate(attributes)).resolves.toBeUndefined();
+});
+
+test('a guard sees once what all plugins have made, before validation', async () => {
+  const seen: string[] = [];
+  const operations = ['CREATE'] as const;
+  const again = { name: 'Again', operations, mutate: async () => 'reinvoke' as const };
+  const guard = {
+    name: 'Guard',
+    operations,
+    guard: async ({ object }: { readonly object: ApiObject | undefined }) => {
+      seen.push(object?.metadata.name ?? '');
+      throw new Error('refused');
+    },
+    validate: () => Promise.reject(new Error('too late')),
+  };
+  const names = {
+    name: 'Names',
+    operations,
+    mutate: ({ object }: { readonly object: ApiObject | undefined }) => {
+      if (object !== undefined) object.metadata.name = `${object.metadata.name}+`;
+    },
+  };
+  const chain = new AdmissionChain([guard, again, names]);
+  const attributes = attributesOf('configmaps', { object: toObject({ metadata: { name: 'a' } }) });
+  await expect(chain.mutate(attributes)).rejects.toThrow('refused');
+  expect(seen).toEqual(['a++']);
 });
 
 test('plugins and phases are timed by their outcome; what is no plugin is timed with its phase alone', async () => {

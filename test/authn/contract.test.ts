@@ -268,6 +268,24 @@ test('the uid in a certificate is the uid of its user where the feature is on', 
   );
 });
 
+test('each request with a certificate tells how long the certificate lasts, trusted or not', async () => {
+  const authority = await Authority.create('lasting');
+  const files = [save('lasting.crt', authority.pem)];
+  const authorities = new CertificateAuthorities('client-ca-file', files, () => {});
+  const seen: number[] = [];
+  const expiry = { observe: (seconds: number) => seen.push(seconds) };
+  const authenticator = createCertificateAuthenticator(authorities, false, expiry);
+  for (const by of [authority, await Authority.create('unknown')]) {
+    const leaf = new X509Certificate((await by.issue({ subject: 'CN=ann' })).cert);
+    const peerCertificate = { chain: [leaf.raw] };
+    const ask = async () =>
+      authenticator.authenticate({ headers: {}, raw: { headers: [] }, peerCertificate });
+    await Promise.allSettled([ask(), ask()]);
+    const left = (Date.parse(leaf.validTo) - Date.now()) / 1000;
+    expect(seen.splice(0).map((seconds) => Math.abs(seconds - left) < 60)).toEqual([true, true]);
+  }
+});
+
 describe('authenticators of requests', async () => {
   const authority = await Authority.create('ours');
   const stranger = await Authority.create('theirs');

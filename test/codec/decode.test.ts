@@ -45,6 +45,10 @@ test('zero values are kept where absence means something else, and dropped where
   expect(object.spec).not.toHaveProperty('paused');
 });
 
+test('null bytes of a map are empty', () => {
+  expect(decode('core/v1.Secret', { data: { a: null } }).object.data).toEqual({ a: '' });
+});
+
 test('unknown fields are named with their place and dropped', () => {
   const { object, unknown } = decode('core/v1.Pod', {
     spec: { containers: [{ name: 'c', imagee: 'x' }], nope: 1 },

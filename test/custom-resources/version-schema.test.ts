@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
+import type { Minor } from '../../src/api/emulation.ts';
 import { loadTypes } from '../../src/api/idl/types.ts';
-import type { JSONSchemaProps } from '../../src/api/types/apiextensions/v1.ts';
+import type { CustomResourceDefinition, JSONSchemaProps } from '../../src/api/types/apiextensions/v1.ts';
 import { VersionSchema } from '../../src/custom-resources/version-schema.ts';
+import { customresourcedefinitions } from '../../src/resources/apiextensions/custom-resource-definition.ts';
+import { atOnce } from '../../src/util/turns.ts';
 
 const types = loadTypes();
 
@@ -50,4 +53,55 @@ test('metadata of an embedded object has nothing but metadata, with defaults at 
   const stored = given();
   schema.normalize(stored);
   expect(stored).toEqual({ ...given(), ...filled });
+});
+
+test('formats of names are checked from the version on that is sure to know them', () => {
+  const given: JSONSchemaProps = {
+    type: 'object',
+    properties: {
+      name: { type: 'string', format: 'k8s-short-name' },
+      ip: { type: 'string', format: 'ipv4' },
+    },
+  };
+  const object = { kind: 'A', apiVersion: 'a/v1', metadata: {}, name: 'A', ip: 'x' };
+  const fieldsOf = (checksNames: boolean): string[] => {
+    const rules = { keepsUnknown: false, scale: undefined };
+    const schema = new VersionSchema(given, { types, ratchets: false, checksNames }, rules);
+    return atOnce(schema.validate(object, undefined, () => {}))
+      .map(({ field }) => field)
+      .sort();
+  };
+  expect(fieldsOf(true)).toEqual(['ip', 'name']);
+  expect(fieldsOf(false)).toEqual(['ip']);
+  expect(given.properties?.name).toEqual({ type: 'string', format: 'k8s-short-name' });
+});
+
+test('a format that means nothing gets a warning since 1.34, one of names until 1.35', () => {
+  const definition = (...schemas: JSONSchemaProps[]): CustomResourceDefinition => {
+    const properties = Object.fromEntries(schemas.map((schema, at) => [`f${at}`, schema]));
+    const schema = { openAPIV3Schema: { type: 'object', properties } };
+    const head = { kind: 'CustomResourceDefinition', apiVersion: 'apiextensions.k8s.io/v1', metadata: {} };
+    return { ...head, spec: { versions: [{ name: 'v1', served: true, storage: true, schema }] } };
+  };
+  const odd = definition(
+    { type: 'string', format: 'odd' },
+    { type: 'array', items: { type: 'string', format: 'odd' } },
+    { type: 'integer', format: 'uint32' },
+    { type: 'integer', format: 'int64' },
+    { type: 'string', format: 'date-time' },
+    { type: 'string', format: 'k8s-long-name' },
+    { type: 'boolean', format: 'byte' },
+  );
+  const warnings = (minor: Minor, old?: CustomResourceDefinition): string[] =>
+    customresourcedefinitions.strategy.warnings?.(
+      odd,
+      old,
+      Object.assign(() => false, { minor }),
+    ) ?? [];
+  const texts = (...formats: string[]): string[] =>
+    formats.map((format) => `unrecognized format "${format}"`);
+  expect(warnings(33)).toEqual([]);
+  expect(warnings(34)).toEqual(texts('odd', 'uint32', 'k8s-long-name', 'byte'));
+  expect(warnings(35)).toEqual(texts('odd', 'uint32', 'byte'));
+  expect(warnings(36, definition({ type: 'string', format: 'odd' }))).toEqual(texts('uint32', 'byte'));
 });

@@ -197,8 +197,15 @@ test('options that cannot be are refused', async () => {
     await get('fieldSelector=spec.nothing=1'),
     400,
     'BadRequest',
-    'field label not supported: spec.nothing',
+    '"spec.nothing" is not a known field selector: only "metadata.name", "metadata.namespace"',
   );
+  expectStatus(
+    await cluster.request('GET', '/api/v1/nodes?fieldSelector=metadata.namespace%3Dx'),
+    400,
+    'BadRequest',
+    'field label not supported: metadata.namespace',
+  );
+  expect((await get('resourceVersion=01')).code).toBe(200);
   expectStatus(await get('continue=nonsense'), 400, 'BadRequest', /continue/);
   expectStatus(
     await get('resourceVersionMatch=Exact'),

@@ -70,7 +70,6 @@ const LISTS: readonly (readonly [name: string, path: string, accept: string])[] 
 ];
 
 const OTHERS: readonly (readonly [name: string, path: string, accept: string])[] = [
-  ['the events that a watch begins with, in YAML', `${MANY}&watch=1&timeoutSeconds=3`, 'application/yaml'],
   ['an object of very many keys in YAML', `${MAPS}/wide`, 'application/yaml'],
   ['an object of very many keys in pretty JSON', `${MAPS}/wide?pretty=true`, 'application/json'],
   ['a list of very many keys in YAML', `${MAPS}?labelSelector=kind%3Dwide`, 'application/yaml'],

@@ -3,13 +3,14 @@ import { loadTypes } from '../../src/api/idl/types.ts';
 import type { JsonObject, JsonValue } from '../../src/api/object-meta.ts';
 import { applyJsonPatch } from '../../src/object/json-patch.ts';
 import { applyMergePatch, applyStrategicMerge } from '../../src/object/merge-patch.ts';
-import { canonicalQuantity } from '../../src/object/quantity.ts';
+import { canonicalQuantity, quantityProblem } from '../../src/object/quantity.ts';
 import {
   formatLabelRequirements,
   matchesFields,
   matchesLabels,
   parseFieldSelector,
   parseLabelSelector,
+  SelectorError,
 } from '../../src/object/selectors.ts';
 import { formatLabelSelector } from '../../src/resources/cells.ts';
 
@@ -28,12 +29,38 @@ test.each([
   ['1Ki', '1Ki'],
   ['512Ki', '512Ki'],
   ['0.0000000001', '1n'],
+  // What follows is what kube-apiserver answers.
+  ['1E3', '1E3'],
+  ['+1', '+1'],
+  ['5.', '5.'],
+  ['1.500', '1.500'],
+  ['0.100', '100m'],
+  ['1.50', '1500m'],
+  ['1.234567', '1.234567'],
+  ['1000000', '1M'],
+  ['01', '01'],
+  ['-', '0'],
+  ['e3', '0'],
+  ['1e400', '10e399'],
+  ['1.2345678901234568e+29', '123456789012345680e12'],
+  ['1e-10', '1e-9'],
+  ['10Ei', '9223372036854775807'],
+  ['-10Ei', '-9223372036854775807'],
+  ['1025Ki', '1025Ki'],
+  ['2048Ki', '2Mi'],
 ])('the quantity %s is written %s', (given, canonical) => {
   expect(canonicalQuantity(given)).toBe(canonical);
 });
 
-test.each(['', 'x', '1.2.3', '1 Gi', '1gi', '--1', '1e'])('%j is no quantity', (text) => {
+const NO_FORMAT = /^quantities must match/;
+const NO_SUFFIX = /^unable to parse quantity's suffix$/;
+
+test.each([
+  ...['', 'x', '1.2.3', '1 Gi', '1gi'].map((text) => [text, NO_FORMAT] as const),
+  ...['--1', '1e', '1ki', '1-5', '1ee3', '1e1000'].map((text) => [text, NO_SUFFIX] as const),
+])('%j is no quantity', (text, why) => {
   expect(canonicalQuantity(text)).toBeUndefined();
+  expect(quantityProblem(text)).toMatch(why);
 });
 
 test.each([
@@ -53,17 +80,39 @@ test.each([
   expect(matchesLabels(parseLabelSelector(selector), labels as Record<string, string>)).toBe(matches);
 });
 
+// In the words of kube-apiserver.
 test.each([
   ['a=b c', "found 'c', expected: ',' or 'end of string'"],
-  ['a in b', "found 'b', expected: '('"],
-  ['a in (', "found '', expected: ',' or ')'"],
+  ['a in b', "unable to parse requirement: found 'b' expected: '('"],
+  ['a in', "unable to parse requirement: found '' expected: '('"],
+  ['a in (', "unable to parse requirement: found '', expected: ',', ')' or identifier"],
+  ['a in (b c)', "unable to parse requirement: found 'c', expected: ',' or ')'"],
   ['=b', "found '=', expected: !, identifier, or 'end of string'"],
+  [',', "found ',', expected: !, identifier, or 'end of string'"],
   ['a,', "found '', expected: identifier after ','"],
-  ['a>x', "for 'Gt', 'Lt' operators, the value must be an integer"],
-  ['-a=b', "found '-a', expected: !, identifier, or 'end of string'"],
-  [`a=${'x'.repeat(64)}`, 'a valid label must be an empty string or consist of'],
+  ['!', "unable to parse requirement: found '', expected: identifier"],
+  ['!a=b', "found '=', expected: ',' or 'end of string'"],
+  ['a===b', "unable to parse requirement: found '=', expected: identifier"],
+  ['a exists', "unable to parse requirement: found 'exists', expected: in, notin, =, ==, !=, gt, lt"],
+  [
+    'a>x',
+    "unable to parse requirement: values[0]: Invalid value: \"x\": for 'Gt', 'Lt' operators, the value must be an integer",
+  ],
+  ['-a=b', 'unable to parse requirement: <nil>: Invalid value: "-a": name part must consist of'],
+  ['a/b/c', 'unable to parse requirement: <nil>: Invalid value: "a/b/c": a qualified name must consist of'],
+  ['a=-b', 'unable to parse requirement: values[0][a]: Invalid value: "-b": a valid label must be'],
+  [`a=${'x'.repeat(64)}`, 'must be no more than 63 characters'],
 ])('%j is no label selector', (selector, why) => {
-  expect(() => parseLabelSelector(selector)).toThrow(why);
+  const refusal = (): string => {
+    try {
+      return JSON.stringify(parseLabelSelector(selector));
+    } catch (error) {
+      return error instanceof SelectorError ? error.message : String(error);
+    }
+  };
+  expect(refusal().includes(why) ? why : refusal()).toBe(why);
+  // Only errors within a requirement say so.
+  expect(refusal().startsWith('unable to parse')).toBe(why.startsWith('unable') || why.startsWith('must be'));
 });
 
 test('a label selector reads back what it writes', () => {

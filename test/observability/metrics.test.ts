@@ -180,3 +180,21 @@ test('metrics of Kubernetes that are shown are counted by their stability, those
   const disabled = new Set(['apiserver_request_total']);
   expect((await countsWith({ disabled }))[0]).toBe('"STABLE",deprecated_version=""} 1');
 });
+
+test('events of watches go by the kind until 1.33 and by the resource since', async () => {
+  const kind = { verb: 'WATCH', group: 'apps', version: 'v1', resource: 'deployments', subresource: '' };
+  for (const [minor, label] of [
+    [33, 'kind="Deployment"'],
+    [34, 'resource="deployments"'],
+  ] as const) {
+    const metrics = new Metrics();
+    const { total } = new RequestMetrics(metrics, minor).watchEvents(
+      { ...kind, scope: 'cluster', dryRun: '' },
+      'Deployment',
+    );
+    total.add();
+    expect(await metrics.text()).toContain(
+      `apiserver_watch_events_total{group="apps",version="v1",${label}} 1`,
+    );
+  }
+});

@@ -9,6 +9,7 @@ import { horizontalpodautoscalers } from '../../src/resources/autoscaling/horizo
 import { jobs } from '../../src/resources/batch/job/definition.ts';
 import { persistentvolumes } from '../../src/resources/core/persistent-volume/definition.ts';
 import { services } from '../../src/resources/core/service/definition.ts';
+import { prioritylevelconfigurations } from '../../src/resources/flowcontrol/priority-level-configuration.ts';
 import { ingresses } from '../../src/resources/networking/ingress.ts';
 import { ipaddresses } from '../../src/resources/networking/ip-address.ts';
 import { networkpolicies } from '../../src/resources/networking/network-policy.ts';
@@ -389,4 +390,27 @@ test('a volume of a repository is said to be off since 1.33, unless its gate is 
       Object.assign(() => true, { minor: 33 as const }),
     ),
   ).toEqual([deprecated]);
+});
+
+test('a priority level without a type has a wrong one until 1.35, and none since', () => {
+  const level = (spec: JsonObject): JsonObject => ({ metadata: { name: 'own' }, spec });
+  const of = (minor: Minor, spec: JsonObject): string[] =>
+    refusalsOf(minor, prioritylevelconfigurations, level(spec));
+  const wrong = 'spec.type: Unsupported value: "": supported values: "Exempt", "Limited"';
+  expect(of(31, {})).toEqual([wrong]);
+  expect(of(35, {})).toEqual([wrong]);
+  expect(of(36, {})).toEqual(['spec.type: Required value']);
+  const limited = { type: 'Limited', limited: {} };
+  const response = 'spec.limited.limitResponse.type';
+  expect(of(35, limited)).toEqual([
+    `${response}: Unsupported value: "": supported values: "Queue", "Reject"`,
+  ]);
+  expect(of(36, limited)).toEqual([`${response}: Required value`]);
+  const exempt = 'spec.type: Invalid value: "Exempt": ';
+  expect(of(33, { type: 'Exempt' })).toEqual([
+    `${exempt}type must be 'Exempt' if and only if name is 'exempt'`,
+  ]);
+  expect(of(34, { type: 'Exempt' })).toEqual([
+    `${exempt}must be 'Exempt' if and only if \`name\` is 'exempt'`,
+  ]);
 });

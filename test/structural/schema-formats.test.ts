@@ -130,6 +130,8 @@ test.each<[string, string[], string[]]>([
     ],
     ['', 'yada', '12 parsecs', '45 weeekks', '1', '9999999999999999999999999999999 weeks', 'three week'],
   ],
+  ['k8s-short-name', ['a', '1', 'a-b', 'x'.repeat(63)], ['', 'A', 'a-', 'a.b', 'x'.repeat(64)]],
+  ['k8s-long-name', ['a', 'a.b', 'x'.repeat(253)], ['', 'A', 'a.-', 'a..b', 'x'.repeat(254)]],
 ])('%s accepts %j and refuses %j', (format, good, bad) => {
   const isValid = checkOfFormat(format);
   expect(good.filter((text) => isValid?.(text) !== true)).toEqual([]);

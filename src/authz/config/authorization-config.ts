@@ -11,6 +11,7 @@ import {
   required,
 } from '../../object/field-errors.ts';
 import { checkName } from '../../object/text-formats.ts';
+import type { DecisionMetrics } from '../../observability/access-metrics.ts';
 import type { UserInfo } from '../../request/api-request.ts';
 import { FollowedFiles } from '../../util/followed-files.ts';
 import {
@@ -142,8 +143,31 @@ export interface Engines {
 }
 
 /** @throws Error when a link needs an absent engine */
-export function buildChain(configs: readonly AuthorizerConfig[], engines: Engines): Authorizer {
-  return createChain([allowMasters, ...configs.map((config) => build(config, engines))]);
+export function buildChain(
+  configs: readonly AuthorizerConfig[],
+  engines: Engines,
+  decisions?: Pick<DecisionMetrics, 'of'>,
+): Authorizer {
+  const links = configs.map((config) => {
+    const authorizer = build(config, engines);
+    return decisions === undefined ? authorizer : counted(authorizer, decisions.of(config.type, config.name));
+  });
+  return createChain([allowMasters, ...links]);
+}
+
+function counted(authorizer: Authorizer, counts: ReturnType<DecisionMetrics['of']>): Authorizer {
+  const count = (verdict: Verdict): Verdict => {
+    if (verdict.decision === 'allow') counts.allowed();
+    else if (verdict.decision === 'deny') counts.denied();
+    return verdict;
+  };
+  return {
+    authorize: (attributes) => {
+      const answer = authorizer.authorize(attributes);
+      return answer instanceof Promise ? answer.then(count) : count(answer);
+    },
+    rules: (user, namespace) => authorizer.rules(user, namespace),
+  };
 }
 
 function build(config: AuthorizerConfig, { rbac, node, abac, webhook }: Engines): Authorizer {

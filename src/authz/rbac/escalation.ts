@@ -1,7 +1,10 @@
+import type { Minor } from '../../api/emulation.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
-import { forbidden, notFound } from '../../api/status.ts';
+import { badRequest, forbidden, notFound, unknownError } from '../../api/status.ts';
 import type { ClusterRole, RoleBinding } from '../../api/types/rbac/v1.ts';
 import { equalExcept } from '../../object/equality.ts';
+import { goQuote } from '../../object/go-value.ts';
+import { checkName } from '../../object/text-formats.ts';
 import type { UserInfo } from '../../request/api-request.ts';
 import { type Authorizer, isMaster, joinErrors } from '../authorizer.ts';
 import type { HeldRules } from './rbac.ts';
@@ -77,10 +80,13 @@ export interface RbacWrite {
 export class EscalationGuard {
   readonly #authorizer: Authorizer;
   readonly #source: RuleSource;
+  readonly #namesBinding: boolean;
 
-  constructor(authorizer: Authorizer, source: RuleSource) {
+  /** `minor`: the emulated version. Since 1.32 the 404 for a missing role names the resource of the binding. */
+  constructor(authorizer: Authorizer, source: RuleSource, minor: Minor) {
     this.#authorizer = authorizer;
     this.#source = source;
+    this.#namesBinding = minor >= 32;
   }
 
   /** @throws StatusError 403 for an escalation, 404 for a binding to a role that does not exist */
@@ -104,12 +110,14 @@ export class EscalationGuard {
     if (isHarmless(write)) return;
     const roleRef = roleRefIn(write.object);
     if (await this.#mayBind(write, roleRef)) return;
+    assertReadable(roleRef, write.namespace);
     const foreseen = roleRef.kind === 'Role' ? write.foreseenRole?.(roleRef.name) : undefined;
     const rules =
       this.#source.rulesOf(roleRef, write.namespace) ??
       (foreseen === undefined ? undefined : rulesIn(foreseen));
     if (rules === undefined) {
-      throw notFound({ group: RBAC_GROUP, resource: `${roleRef.kind.toLowerCase()}s` }, roleRef.name);
+      const resource = this.#namesBinding ? write.resource : rolesOf(roleRef.kind);
+      throw notFound({ group: RBAC_GROUP, resource }, roleRef.name);
     }
     this.#confirm(write, rules);
   }
@@ -129,8 +137,7 @@ export class EscalationGuard {
 
   async #mayBind({ user, namespace }: RbacWrite, { kind, name }: RoleRef): Promise<boolean> {
     if (kind !== 'ClusterRole' && kind !== 'Role') return false;
-    const resource = kind === 'Role' ? 'roles' : 'clusterroles';
-    return this.#may(user, 'bind', { resource, namespace, name });
+    return this.#may(user, 'bind', { resource: rolesOf(kind), namespace, name });
   }
 
   async #may(
@@ -142,6 +149,19 @@ export class EscalationGuard {
     const { decision } = await this.#authorizer.authorize({ user, verb, target, path: '' });
     return decision === 'allow';
   }
+}
+
+const rolesOf = (kind: string): string => (kind === 'Role' ? 'roles' : 'clusterroles');
+
+/** The reference is not validated yet. @throws StatusError as reading the role would */
+function assertReadable({ kind, name }: RoleRef, namespace: string): void {
+  if (kind !== 'ClusterRole' && kind !== 'Role')
+    throw unknownError(`unsupported role reference kind: ${goQuote(kind)}`);
+  if (kind === 'Role' && namespace === '') throw badRequest('Namespace parameter required.');
+  if (name === '') throw badRequest('Name parameter required.');
+  const problems = checkName(name, 'path-segment');
+  if (problems.length > 0)
+    throw badRequest(`Name parameter invalid: ${goQuote(name)}: ${problems.join(';')}`);
 }
 
 const isHarmless = ({ object, old }: RbacWrite): boolean =>

@@ -11,6 +11,7 @@ import { FieldPath } from '../../object/field-path.ts';
 import { atOnce, type Steps } from '../../util/turns.ts';
 import { define } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
+import { formatWarnings } from './schema/format-warnings.ts';
 import { validateRules } from './validation/compile-rules.ts';
 import { validateInSteps, validateUpdate } from './validation/validate-definition.ts';
 
@@ -47,6 +48,7 @@ export const customresourcedefinitions = define<CustomResourceDefinition>({
       definition.status = withStorageVersion(definition.status ?? {}, definition);
     },
     beginDeletion,
+    warnings: formatWarnings,
     // Most of a definition has two paths, and only its rules know which one messages take.
     judgesAlone: () => ['spec'],
     validate: checked((at, definition, old) => atOnce(validateInSteps(at, definition, old))),

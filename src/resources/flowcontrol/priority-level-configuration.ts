@@ -11,6 +11,7 @@ import { age, NONE } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';
 import { mustHaveDistinctTypes } from '../rules/condition-rules.ts';
+import { minorOf } from '../rules/minor-of.ts';
 import { mustBeWithin } from '../rules/numbers.ts';
 import { mustBeMandatoryLevel } from './mandatory.ts';
 
@@ -92,7 +93,12 @@ function validate(root: FieldPath, level: PriorityLevelConfiguration): void {
   if (metadata.annotations?.[KEEP_ZERO_SHARES] !== undefined)
     root.field('metadata').field('annotations').forbidden(`annotation '${KEEP_ZERO_SHARES}' is forbidden`);
   if ((metadata.name === 'exempt') !== (spec.type === 'Exempt'))
-    at.field('type').invalid(spec.type ?? '', "type must be 'Exempt' if and only if name is 'exempt'");
+    at.field('type').invalid(
+      spec.type ?? '',
+      minorOf(at) < 34
+        ? "type must be 'Exempt' if and only if name is 'exempt'"
+        : "must be 'Exempt' if and only if `name` is 'exempt'",
+    );
   validateType(at, spec);
   mustBeMandatoryLevel(at, level);
 }
@@ -109,8 +115,14 @@ function validateType(at: FieldPath, { type = '', exempt, limited }: PriorityLev
       else validateLimited(at.field('limited'), limited);
       return;
     default:
-      at.field('type').notSupported(type, ['Exempt', 'Limited']);
+      refuseType(at, type, ['Exempt', 'Limited']);
   }
+}
+
+/** Since 1.36 an empty type is missing; before it is one of the wrong ones. */
+function refuseType(at: FieldPath, type: string, types: readonly string[]): void {
+  if (type === '' && minorOf(at) >= 36) at.field('type').required();
+  else at.field('type').notSupported(type, types);
 }
 
 interface Shares {
@@ -146,7 +158,7 @@ function validateResponse(at: FieldPath, { type = '', queuing }: LimitResponse):
       else validateQueuing(path, queuing);
       return;
     default:
-      at.field('type').notSupported(type, ['Queue', 'Reject']);
+      refuseType(at, type, ['Queue', 'Reject']);
   }
 }
 

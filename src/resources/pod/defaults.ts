@@ -10,9 +10,10 @@ import type {
   Volume,
 } from '../../api/types/core/v1.ts';
 import { containerResources, isPodResource, statesResources } from '../../object/pod-resources.ts';
-import { formatQuantity, parseQuantity } from '../../object/quantity.ts';
+import { formatQuantity } from '../../object/quantity.ts';
 import { canOvercommit, isHugePages } from '../../object/resource-list.ts';
 import { DEFAULT_MINOR } from '../../version.ts';
+import { roundUpToMilli } from '../rules/numbers.ts';
 
 /**
  * Defaults of pods that depend on other fields (Kubernetes: apis/core/v1/defaults.go). Constants are in the IDL. All change
@@ -60,14 +61,14 @@ export function defaultPodSpec(spec: PodSpec): void {
     spec.serviceAccount = account;
   }
   for (const volume of spec.volumes ?? []) defaultVolume(volume);
-  if (spec.overhead !== undefined) roundUp(spec.overhead);
+  if (spec.overhead !== undefined) roundUpToMilli(spec.overhead);
 }
 
 function defaultContainer(container: Container | EphemeralContainer): void {
   const { imagePullPolicy = '', image = '', resources } = container;
   if (imagePullPolicy === '') container.imagePullPolicy = pullPolicy(image);
-  if (resources?.limits !== undefined) roundUp(resources.limits);
-  if (resources?.requests !== undefined) roundUp(resources.requests);
+  if (resources?.limits !== undefined) roundUpToMilli(resources.limits);
+  if (resources?.requests !== undefined) roundUpToMilli(resources.requests);
 }
 
 function defaultVolume(volume: Volume): void {
@@ -83,17 +84,6 @@ function pullPolicy(image: string): 'Always' | 'IfNotPresent' {
   const [name = '', digest = ''] = image.split('@');
   const tag = /:([^/:]+)$/.exec(name)?.[1] ?? (digest === '' && name !== '' ? 'latest' : '');
   return tag === 'latest' ? 'Always' : 'IfNotPresent';
-}
-
-const MILLI = 1_000_000n;
-
-/** Rounds up to thousandths; the suffix of a canonical quantity shows whether it is finer. */
-function roundUp(amounts: Record<string, string>): void {
-  for (const [name, amount] of Object.entries(amounts)) {
-    const quantity = amount.endsWith('n') || amount.endsWith('u') ? parseQuantity(amount) : undefined;
-    if (quantity === undefined || quantity.nanos <= 0n) continue;
-    amounts[name] = formatQuantity({ ...quantity, nanos: ((quantity.nanos + MILLI - 1n) / MILLI) * MILLI });
-  }
 }
 
 /** Resources that a running container can change. */

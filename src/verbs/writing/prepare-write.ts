@@ -2,6 +2,7 @@ import { defaultGates, type Gates } from '../../api/feature-gates.ts';
 import type { TypeLibrary } from '../../api/idl/types.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
 import { type FieldError, invalid } from '../../api/status.ts';
+import { emptyToNull } from '../../object/empty-lists.ts';
 import { equal, equalExcept, identical } from '../../object/equality.ts';
 import { boundedProblems, boundedSteps } from '../../object/field-errors.ts';
 import { nextGeneration } from '../../object/metadata.ts';
@@ -34,7 +35,10 @@ export class Preparation {
     const { strategy, custom } = definition;
     const types = this.#types;
     const isOn = this.#isOn;
-    if (custom === undefined) this.#gatedFields.drop(definition, object);
+    if (custom === undefined) {
+      this.#gatedFields.drop(definition, object);
+      emptyToNull(object, types.message(definition.storage.type));
+    }
     for (const text of strategy.warningsAsSent?.(object, isOn) ?? []) request?.warn(text);
     strategy.prepareForCreate?.(object, author.user, isOn);
     if (custom !== undefined) return refuseCustom(call, object, custom);
@@ -49,7 +53,10 @@ export class Preparation {
   /** Changes `object`. */
   beforeUpdate({ definition }: WriteCall, rules: UpdateRules, object: ApiObject, old: ApiObject): void {
     const { strategy, custom } = definition;
-    if (custom === undefined) this.#gatedFields.drop(definition, object, old);
+    if (custom === undefined) {
+      this.#gatedFields.drop(definition, object, old);
+      emptyToNull(object, this.#types.message(definition.storage.type));
+    }
     rules.prepareForUpdate?.(object, old, this.#isOn);
     shareUnchanged(object, old, definition.custom === undefined ? equal : identical);
     if (tracksGeneration(strategy, this.#isOn) && hasNewGeneration(strategy, object, old)) {

@@ -10,6 +10,8 @@ import {
   ReloadingAuthorizer,
 } from '../../../src/authz/config/authorization-config.ts';
 import { allMatch } from '../../../src/authz/config/webhook-config.ts';
+import { DecisionMetrics } from '../../../src/observability/access-metrics.ts';
+import { Metrics } from '../../../src/observability/metrics.ts';
 import { asks, user } from '../kit.ts';
 
 const file = (...authorizers: string[]): string =>
@@ -163,6 +165,25 @@ describe('the chain of a file', () => {
   });
 
   afterAll(() => rmSync(folder, { recursive: true }));
+
+  test('counts the decisions of its authorizers', async () => {
+    const metrics = new Metrics();
+    const engines = { rbac: answering('allow', ''), webhook: () => answering('deny', '') };
+    const authorizerOf = (mode: string): Authorizer =>
+      buildChain(
+        fromModes([mode], undefined),
+        { ...engines, node: answering('no-opinion', '') },
+        new DecisionMetrics(metrics),
+      );
+    await authorizerOf('Node').authorize(question);
+    const rbac = authorizerOf('RBAC');
+    await rbac.authorize(question);
+    await rbac.authorize(asks(user('root', 'system:masters'), 'get', 'pods'));
+    const lines = (await metrics.text()).split('\n');
+    expect(lines.filter((line) => line.startsWith('apiserver_authorization_decisions_total{'))).toEqual([
+      'apiserver_authorization_decisions_total{type="RBAC",name="rbac",decision="allowed"} 1',
+    ]);
+  });
 
   test('changes with the file', async () => {
     put(file(RBAC));

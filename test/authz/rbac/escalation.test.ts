@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Minor } from '../../../src/api/emulation.ts';
 import type { JsonObject } from '../../../src/api/object-meta.ts';
 import type { Authorizer } from '../../../src/authz/authorizer.ts';
 import {
@@ -109,7 +110,7 @@ describe('writing', () => {
   const asked: string[] = [];
 
   /** ann holds `get pods`, and what `allowed` names is allowed by the chain. */
-  function guard(allowed = ''): EscalationGuard {
+  function guard(allowed = '', minor: Minor = 31): EscalationGuard {
     const authorizer: Authorizer = {
       authorize: ({ verb, target }) => {
         const question = `${verb} ${target?.resource} ${target?.namespace}/${target?.name}`;
@@ -123,7 +124,7 @@ describe('writing', () => {
       rulesOf: ({ name }) =>
         name === 'gone' ? undefined : [rule(name === 'reader' ? 'get' : 'delete', 'pods')],
     };
-    return new EscalationGuard(authorizer, source);
+    return new EscalationGuard(authorizer, source, minor);
   }
 
   const write = (
@@ -198,4 +199,24 @@ describe('writing', () => {
     );
     await guard('bind roles shop/gone').check(write('rolebindings', bindingTo('Role', 'gone')));
   });
+
+  test('since 1.32 the role that is not there goes by the resource of its binding', async () => {
+    await expect(guard('', 32).check(write('rolebindings', bindingTo('Role', 'gone')))).rejects.toThrow(
+      'rolebindings.rbac.authorization.k8s.io "gone" not found',
+    );
+  });
+
+  test.each([
+    ['rolebindings', 'X', 'a', 500, 'unsupported role reference kind: "X"'],
+    ['rolebindings', 'Role', '', 400, 'Name parameter required.'],
+    ['rolebindings', 'ClusterRole', 'a/b', 400, 'Name parameter invalid: "a/b": may not contain \'/\''],
+    ['clusterrolebindings', 'Role', 'reader', 400, 'Namespace parameter required.'],
+  ] as const)(
+    '%s to %s %j are refused as reading the role would be',
+    async (resource, kind, name, code, message) => {
+      await expect(guard().check(write(resource, bindingTo(kind, name)))).rejects.toMatchObject({
+        status: { code, message },
+      });
+    },
+  );
 });
