@@ -11,6 +11,9 @@ export interface Gates {
   readonly compatible?: Minor | undefined;
 }
 
+/** The version of Kubernetes whose rules hold. Without gates: that which is emulated by default. */
+export const minorOf = (isOn: Gates | undefined): Minor => isOn?.minor ?? DEFAULT_MINOR;
+
 /**
  * The newest version whose functions new expressions may use: the one before the emulated version, so that a cluster can go back
  * by one, unless --min-compatibility-version says otherwise (Kubernetes: cel/environment, DefaultCompatibilityVersion). 1.31 knows

@@ -1,8 +1,7 @@
-import type { Gates } from '../api/feature-gates.ts';
+import { type Gates, minorOf } from '../api/feature-gates.ts';
 import { toQualifiedResource } from '../api/names.ts';
 import { requiredValue } from '../object/selectors.ts';
 import type { ResourceTarget, UserInfo } from '../request/api-request.ts';
-import { DEFAULT_MINOR } from '../version.ts';
 import {
   ALLOW,
   type AskedSelectors,
@@ -117,7 +116,7 @@ function dividedBy(isFeatureOn: Gates): Divided {
   if (bySelectors) for (const [resource, decide] of DIVIDED_BY_SELECTORS) divided.set(resource, decide);
   if (bySelectors && certificates)
     divided.set('podcertificaterequests.certificates.k8s.io', decidePodCertificate);
-  if ((isFeatureOn.minor ?? DEFAULT_MINOR) >= 33)
+  if (minorOf(isFeatureOn) >= 33)
     divided.set('serviceaccounts', decideAccount(certificates || isFeatureOn(CREDENTIALS)));
   return divided;
 }

@@ -1,4 +1,5 @@
-import { defaultGates, type Gates } from '../api/feature-gates.ts';
+import type { Minor } from '../api/emulation.ts';
+import { defaultGates, type Gates, minorOf } from '../api/feature-gates.ts';
 import type { FieldError } from '../api/status.ts';
 import * as errors from './field-errors.ts';
 
@@ -33,6 +34,11 @@ export class FieldPath {
     this.#step = step;
     this.#found = found;
     this.isOn = isOn;
+  }
+
+  /** The version of Kubernetes whose rules hold for the object. */
+  get minor(): Minor {
+    return minorOf(this.isOn);
   }
 
   /** The object itself: its fields have paths without a dot before them. */

@@ -1,7 +1,6 @@
-import type { Gates } from '../api/feature-gates.ts';
+import { type Gates, minorOf } from '../api/feature-gates.ts';
 import type { ObjectMeta, OwnerReference } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
-import { DEFAULT_MINOR } from '../version.ts';
 import { addInvalid, forbiddenField, invalidValue, required, tooLong } from './field-errors.ts';
 import { checkLabelValue, checkName, checkQualifiedName, type NameRule } from './text-formats.ts';
 
@@ -45,7 +44,7 @@ export function validateObjectMeta(
   }
   if (namespaced) addInvalid(errors, 'metadata.namespace', namespace, checkName(namespace, 'dns-label'));
   addLabels(errors, meta.labels, 'metadata.labels');
-  validateRest(meta, errors, (isOn.minor ?? DEFAULT_MINOR) >= 34);
+  validateRest(meta, errors, minorOf(isOn) >= 34);
   if (strategy.finalizersNeedDomains === true) {
     for (const [at, finalizer] of (meta.finalizers ?? []).entries()) {
       if (lacksDomain(finalizer))

@@ -1,9 +1,9 @@
+import { minorOf } from '../api/feature-gates.ts';
 import { parseQuantity } from '../object/quantity.ts';
 import type { LogFormat, ModuleVerbosity } from '../observability/logger.ts';
 import type { MetricPolicy } from '../observability/metrics.ts';
 import { type EgressConfig, readEgressConfig } from '../outbound/egress/egress-config.ts';
 import { errorText } from '../util/error-text.ts';
-import { DEFAULT_MINOR } from '../version.ts';
 import { assertGate } from './api.ts';
 import type { CommandLine } from './command-line.ts';
 import type { FeatureGates } from './feature-gates.ts';
@@ -119,7 +119,7 @@ function readLog(said: ValuesOf<typeof loggingFlags>, gates: FeatureGates) {
       bufferBytes: said.bufferBytes,
     };
   const { shown } = loggingFlags.format;
-  if ((gates.isEnabled.minor ?? DEFAULT_MINOR) < 32)
+  if (minorOf(gates.isEnabled) < 32)
     throw new UsageError(`${shown}: "json": only text is permitted before 1.32`);
   assertGate(gates, 'LoggingBetaOptions', `${shown}=json`);
   return {

@@ -9,7 +9,6 @@ import type { ViewSubresource } from '../registry/resource-definition.ts';
 import { writeStatus } from '../registry/status-view.ts';
 import { mustBeIp } from './rules/ip-rules.ts';
 import { ipWarningsSince33, warningsOfEach } from './rules/ip-warnings.ts';
-import { minorOf } from './rules/minor-of.ts';
 
 /** The status that services and ingresses share: the addresses at which a load balancer takes traffic. */
 
@@ -71,7 +70,7 @@ interface Point {
 
 /** The stored addresses, which are not judged again since 1.33. */
 export const knownAddresses = (at: FieldPath, before: readonly Point[] = []): ReadonlySet<string> =>
-  new Set(minorOf(at) < 33 ? [] : before.flatMap(({ ip }) => ip ?? []));
+  new Set(at.minor < 33 ? [] : before.flatMap(({ ip }) => ip ?? []));
 
 /** Address and host name of one point of ingress. `known`: of {@link knownAddresses}. */
 export function validateIngressPoint(

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import type { AdmissionPlugin } from '../admission/admission.ts';
 import type { Minor } from '../api/emulation.ts';
-import type { Gates } from '../api/feature-gates.ts';
+import { type Gates, minorOf } from '../api/feature-gates.ts';
 import type { ResourceOf } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import { readPolicyFile } from '../authz/abac.ts';
@@ -31,7 +31,6 @@ import { createJsonPost, isTransient } from '../outbound/http-client.ts';
 import { Follower } from '../storage/follower.ts';
 import type { Store } from '../storage/store.ts';
 import { runTogether } from '../util/concurrency.ts';
-import { DEFAULT_MINOR } from '../version.ts';
 import { ConfigMetrics } from './config-metrics.ts';
 import type { Egress } from './egress.ts';
 import type { ServiceRun } from './services.ts';
@@ -93,7 +92,7 @@ export async function createAuthorization(
   const follower = new Follower({ store, sources });
   return {
     authorizer,
-    guard: toPlugin(new EscalationGuard(authorizer, rbac, isFeatureOn.minor ?? DEFAULT_MINOR)),
+    guard: toPlugin(new EscalationGuard(authorizer, rbac, minorOf(isFeatureOn))),
     webhookOf,
     ready: () => follower.ready(),
     run: (signal, works) =>

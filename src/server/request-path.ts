@@ -1,3 +1,4 @@
+import { minorOf } from '../api/feature-gates.ts';
 import type { Auditor } from '../audit/auditor.ts';
 import type { FlowControl } from '../flow-control/flow-control.ts';
 import type { HistoryWork } from '../history/large-work.ts';
@@ -16,7 +17,6 @@ import type { ServedResource } from '../registry/registry.ts';
 import { Births } from '../verbs/incarnations.ts';
 import { createReviews } from '../verbs/review-handlers.ts';
 import { createResourceHandler, type ResourceHandler } from '../verbs/verbs.ts';
-import { DEFAULT_MINOR } from '../version.ts';
 import type { AggregationPhase } from './aggregation.ts';
 import type { Authentication } from './authentication.ts';
 import { createBackends } from './backends.ts';
@@ -122,7 +122,7 @@ function createResources(
   return createResourceHandler({
     ...{ registry, types, now, isFeatureOn, writer, authorizer, admission, tokens },
     ...{ store, historyOf, births },
-    virtualStores: createVirtualStores(history, historyWork.reads, isFeatureOn.minor ?? DEFAULT_MINOR),
+    virtualStores: createVirtualStores(history, historyWork.reads, minorOf(isFeatureOn)),
     backends: createBackends(options.agents, { isFeatureOn, egress }, options.serving.sandboxProxiedPages),
     virtual: new Map([
       ...createReviews({ authorizer, authenticator, apiAudiences, isFeatureOn, now }),

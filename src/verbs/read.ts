@@ -1,3 +1,4 @@
+import { minorOf } from '../api/feature-gates.ts';
 import type { GroupResource } from '../api/names.ts';
 import { badRequest, notFound } from '../api/status.ts';
 import { negotiate, type Representation, wantsPretty } from '../codec/negotiate.ts';
@@ -10,7 +11,6 @@ import { failureOf } from '../storage/errors.ts';
 import type { ObjectKey } from '../storage/key.ts';
 import { type Revision, toResourceVersion } from '../storage/revision.ts';
 import type { Entry, ListFreshness, ListPage } from '../storage/store.ts';
-import { DEFAULT_MINOR } from '../version.ts';
 import { type AsOf, readAsOf, readPast } from './as-of.ts';
 import { createForm } from './forms/create-form.ts';
 import type { Form, Stored } from './forms/form.ts';
@@ -44,7 +44,7 @@ export function formFor(call: VerbCall, representation = representationFor(call)
   return createForm({
     served,
     types: context.types,
-    minor: context.isFeatureOn.minor ?? DEFAULT_MINOR,
+    minor: minorOf(context.isFeatureOn),
     representation,
     dialect: request.dialect,
     includeObject: readIncludeObject(request, representation),
@@ -74,7 +74,7 @@ export function objectResponse(form: Form, code: number, stored: Stored): BytesR
 
 /** Up to 1.32, reads of a missing scale name the view (Kubernetes: registry/apps, ScaleREST). */
 function namedFor({ context, served: { definition }, view }: VerbCall): GroupResource {
-  const isOld = (context.isFeatureOn.minor ?? DEFAULT_MINOR) < 33;
+  const isOld = minorOf(context.isFeatureOn) < 33;
   return isOld && view !== undefined ? resourceOfMissing(definition, view.name) : definition;
 }
 

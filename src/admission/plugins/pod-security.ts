@@ -1,11 +1,11 @@
 import type { Registry } from 'prom-client';
+import { minorOf } from '../../api/feature-gates.ts';
 import { NAMESPACES, PODS } from '../../api/known-resources.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
 import { internalError } from '../../api/status.ts';
 import type { Namespace, Pod } from '../../api/types/core/v1.ts';
 import { StorageError } from '../../storage/errors.ts';
 import type { Store } from '../../storage/store.ts';
-import { DEFAULT_MINOR } from '../../version.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
 import { describePlugin, isWriteOf, type PluginParts, type WriteOf } from '../plugin.ts';
@@ -211,7 +211,7 @@ const createFrom = ({ objects, store, metrics, config, isFeatureOn }: PodSecurit
   createPodSecurity({
     ...{ objects, store, config: readPodSecurityConfig(config), metrics: new PodSecurityMetrics(metrics) },
     relaxesOwnUsers: isFeatureOn('UserNamespacesPodSecurityStandards'),
-    emulated: isFeatureOn.minor ?? DEFAULT_MINOR,
+    emulated: minorOf(isFeatureOn),
   });
 
 export const podSecurity = describePlugin({

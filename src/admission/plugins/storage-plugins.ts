@@ -1,11 +1,10 @@
-import type { Gates } from '../../api/feature-gates.ts';
+import { type Gates, minorOf } from '../../api/feature-gates.ts';
 import { CLAIMS, STORAGE_CLASSES } from '../../api/known-resources.ts';
 import type { ResourceOf } from '../../api/names.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
 import type { PersistentVolumeClaim } from '../../api/types/core/v1.ts';
 import type { Ingress, IngressClass } from '../../api/types/networking/v1.ts';
 import { parseQuantity } from '../../object/quantity.ts';
-import { DEFAULT_MINOR } from '../../version.ts';
 import type { AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
 import { describePlugin, isWriteOf, type PluginParts, refusal } from '../plugin.ts';
@@ -151,7 +150,7 @@ const createStorageProtection = (isOn: Gates): AdmissionPlugin => ({
 });
 
 const protectsAttributesClasses = (isOn: Gates): boolean =>
-  (isOn.minor ?? DEFAULT_MINOR) >= 33 && isOn('VolumeAttributesClass');
+  minorOf(isOn) >= 33 && isOn('VolumeAttributesClass');
 
 export const storageProtectionPlugin = describePlugin({
   name: 'StorageObjectInUseProtection',

@@ -1,4 +1,4 @@
-import { type Gates, newestForExpressions } from '../../api/feature-gates.ts';
+import { type Gates, minorOf, newestForExpressions } from '../../api/feature-gates.ts';
 import type { JsonValue } from '../../api/object-meta.ts';
 import type {
   AuditAnnotation,
@@ -10,14 +10,13 @@ import type { Gives, NewPolicy, PolicyCompiler } from '../../cel/policies/compil
 import type { Compiled } from '../../cel/program.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkQualifiedName } from '../../object/text-formats.ts';
-import { minorOf } from '../rules/minor-of.ts';
 import { mustBeOneOf } from '../rules/name-rules.ts';
 
 /** The parts of admission policies that carry expressions. */
 
 /** What the expressions of a policy may use, of which `stored` is there already. */
 export const newExpressions = (isOn: Gates, stored?: JsonValue): NewPolicy => ({
-  minor: minorOf({ isOn }),
+  minor: minorOf(isOn),
   newest: newestForExpressions(isOn),
   stored: new Set(textsIn(stored)),
 });
@@ -72,7 +71,7 @@ function validateVariable(at: FieldPath, variable: Variable, compiler: PolicyCom
   else if (!IDENTIFIER.test(name) || RESERVED.has(name))
     at.field('name').invalid(
       name,
-      minorOf(at) < 34 ? 'name is not a valid CEL identifier' : 'must be a valid CEL identifier',
+      at.minor < 34 ? 'name is not a valid CEL identifier' : 'must be a valid CEL identifier',
     );
   if (isBlank(expression)) at.field('expression').required('expression is not specified');
   else mustCompile(at.field('expression'), compiler.variable(name, expression), expression);
@@ -100,7 +99,7 @@ function validateMessageExpression(at: FieldPath, expression: string, compiler: 
 
 function validateMessage(at: FieldPath, message: string): void {
   if (message === '') return;
-  const subject = minorOf(at) < 34 ? 'message ' : '';
+  const subject = at.minor < 34 ? 'message ' : '';
   if (isBlank(message)) at.invalid(message, `${subject}must be non-empty if specified`);
   else if (/[\r\n]/.test(message.trim())) at.invalid(message, `${subject}must not contain line breaks`);
 }

@@ -1,4 +1,4 @@
-import { defaultGates, type Gates } from '../../api/feature-gates.ts';
+import { defaultGates, type Gates, minorOf } from '../../api/feature-gates.ts';
 import type {
   StatefulSet,
   StatefulSetPersistentVolumeClaimRetentionPolicy,
@@ -88,7 +88,7 @@ export const statefulsets = define<StatefulSet>({
 
 function warnings(set: StatefulSet, old: StatefulSet | undefined, isOn: Gates = defaultGates): string[] {
   const found = templateWarnings(set, old, isOn);
-  if ((isOn.minor ?? DEFAULT_MINOR) >= 33 && (set.spec?.revisionHistoryLimit ?? 0) < 0)
+  if (minorOf(isOn) >= 33 && (set.spec?.revisionHistoryLimit ?? 0) < 0)
     found.push(
       'spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended',
     );
@@ -216,7 +216,7 @@ const MUTABLE = [
 ];
 
 function validateUpdate(root: FieldPath, { spec = {} }: StatefulSet, old: StatefulSet): void {
-  const hasLimit = (root.isOn.minor ?? DEFAULT_MINOR) >= 33;
+  const hasLimit = root.minor >= 33;
   if (equalExcept(spec, old.spec ?? {}, hasLimit ? [...MUTABLE, 'revisionHistoryLimit'] : MUTABLE)) return;
   const limit = hasLimit ? "'revisionHistoryLimit', " : '';
   root

@@ -4,7 +4,6 @@ import type {
   PodCertificateRequestSpec,
 } from '../../api/types/certificates/v1alpha1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { DEFAULT_MINOR } from '../../version.ts';
 import { type CertificationRequest, readRequestDer } from '../../x509/certification-request.ts';
 import { provesPossession, readPodKey } from '../../x509/possession.ts';
 import { column, define, nameColumn } from '../define.ts';
@@ -110,7 +109,7 @@ const KEY_FIELDS = ['pkixPublicKey', 'proofOfPossession', 'stubPKCS10Request'] a
 
 /** The node agent must have the private key: a certificate for the key of another pod would be of use to that pod. */
 function validateKey(at: FieldPath, spec: PodCertificateRequestSpec): void {
-  if ((at.isOn.minor ?? DEFAULT_MINOR) >= 36 && !hasOneKey(spec)) {
+  if (at.minor >= 36 && !hasOneKey(spec)) {
     at.invalidUnshown('exactly one of (stubPKCS10Request) or (pkixPublicKey, proofOfPossession) must be set');
     return;
   }

@@ -7,7 +7,6 @@ import type {
 import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { goQuote, goText } from '../../object/go-value.ts';
-import { DEFAULT_MINOR } from '../../version.ts';
 import { readRequestDer } from '../../x509/certification-request.ts';
 import { type PemBlock, pemBlocks } from '../../x509/pem.ts';
 import { mustBeConditions } from '../rules/condition-rules.ts';
@@ -97,7 +96,7 @@ function validateCertificate(at: FieldPath, { spec = {}, status = {} }: PodCerti
     path.invalid(chain, problem ?? '');
     return;
   }
-  if ((at.isOn.minor ?? DEFAULT_MINOR) >= 35 && !hasGoodNames(path, certificate)) return;
+  if (at.minor >= 35 && !hasGoodNames(path, certificate)) return;
   if (!isFor(certificate, spec)) {
     path.invalid(chain, 'leaf certificate was not issued to the requested public key');
     return;

@@ -8,7 +8,6 @@ import { column, define, nameColumn, type Table } from '../define.ts';
 import { checked } from '../rules/checked.ts';
 import { mustBeIp, mustNotBeSpecialIp } from '../rules/ip-rules.ts';
 import { ipWarningsSince33, warningsOfEach } from '../rules/ip-warnings.ts';
-import { minorOf } from '../rules/minor-of.ts';
 import { mustBeName } from '../rules/name-rules.ts';
 
 const MAX_IN_TABLE = 3;
@@ -76,7 +75,7 @@ const MANAGED_BY = 'endpoints.kubernetes.io/managed-by';
 
 /** Since 1.33, subsets that are as before are not judged again. */
 function validate(at: FieldPath, { subsets }: Endpoints, old?: Endpoints): void {
-  if (minorOf(at) >= 33 && old !== undefined && equal(subsets, old.subsets)) return;
+  if (at.minor >= 33 && old !== undefined && equal(subsets, old.subsets)) return;
   for (const [path, subset] of at.field('subsets').each(subsets)) validateSubset(path, subset);
 }
 

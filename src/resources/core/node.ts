@@ -13,7 +13,6 @@ import { checked, checkedUpdate } from '../rules/checked.ts';
 import { goNodeAddress, goTaint } from '../rules/go-structs.ts';
 import { mustBeCidr } from '../rules/ip-rules.ts';
 import { cidrWarningsSince33, warningsOfEach } from '../rules/ip-warnings.ts';
-import { minorOf } from '../rules/minor-of.ts';
 import { mustBeOneOf } from '../rules/name-rules.ts';
 import { roundUpToMilli } from '../rules/numbers.ts';
 import { mustBeAmountOf } from '../rules/resource-amounts.ts';
@@ -182,7 +181,7 @@ function validatePodRanges(at: FieldPath, ranges: readonly string[]): void {
     at.invalid(ranges, 'may specify no more than one CIDR for each IP family');
   const seen = new Set(ranges);
   // Nearly always; a path for each of very many takes long. Since 1.33, the message above is enough.
-  if (seen.size === ranges.length || minorOf(at) >= 33) return;
+  if (seen.size === ranges.length || at.minor >= 33) return;
   seen.clear();
   for (const [path, range] of at.each(ranges)) {
     if (seen.has(range)) path.duplicate(range);

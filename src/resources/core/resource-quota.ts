@@ -1,3 +1,4 @@
+import { minorOf } from '../../api/feature-gates.ts';
 import type {
   ResourceQuota,
   ResourceQuotaSpec,
@@ -6,7 +7,6 @@ import type {
 import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { parseQuantity } from '../../object/quantity.ts';
-import { DEFAULT_MINOR } from '../../version.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
@@ -66,7 +66,7 @@ export const resourcequotas = define<ResourceQuota>({
     validate: checked(validate),
     validateUpdate: checkedUpdate(validateUpdate),
     warnings: ({ spec }, old, isOn) =>
-      old === undefined && (isOn?.minor ?? DEFAULT_MINOR) >= 35 ? warnings(spec?.hard ?? {}) : [],
+      old === undefined && minorOf(isOn) >= 35 ? warnings(spec?.hard ?? {}) : [],
   },
 });
 
@@ -133,9 +133,7 @@ const CLAIM_RESOURCES = ['persistentvolumeclaims', 'requests.storage'];
 
 /** Claims are counted by the class of their attributes since 1.34. */
 const isScope = (scope: string, { isOn }: FieldPath): boolean =>
-  scope === CLASS_OF_ATTRIBUTES
-    ? isOn(CLASS_OF_ATTRIBUTES) && (isOn.minor ?? DEFAULT_MINOR) >= 34
-    : SCOPES.includes(scope);
+  scope === CLASS_OF_ATTRIBUTES ? isOn(CLASS_OF_ATTRIBUTES) && minorOf(isOn) >= 34 : SCOPES.includes(scope);
 
 /** Scopes select pods or claims, so they limit only their resources; best-effort pods are limited only in number. */
 function isLimitedByScope(resource: string, scope: string): boolean {

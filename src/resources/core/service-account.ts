@@ -1,5 +1,5 @@
+import { minorOf } from '../../api/feature-gates.ts';
 import type { ServiceAccount } from '../../api/types/core/v1.ts';
-import { DEFAULT_MINOR } from '../../version.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { token } from './token-request.ts';
@@ -32,7 +32,7 @@ export const serviceaccounts = define<ServiceAccount>({
     prepareForCreate: keepNamesOfSecrets,
     prepareForUpdate: keepNamesOfSecrets,
     warnings: ({ metadata }, old, isOn) =>
-      (isOn?.minor ?? DEFAULT_MINOR) >= 32 &&
+      minorOf(isOn) >= 32 &&
       metadata.annotations?.[MOUNTABLE_SECRETS] !== undefined &&
       old?.metadata.annotations?.[MOUNTABLE_SECRETS] === undefined
         ? [

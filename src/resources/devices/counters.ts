@@ -6,7 +6,6 @@ import type {
   ResourceSliceSpec,
 } from '../../api/types/resource/stored.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { minorOf } from '../rules/minor-of.ts';
 import { mustBeName, mustBeNamed } from '../rules/name-rules.ts';
 import { mustBeDistinct } from './device-names.ts';
 import { hasAtMost } from './list-limits.ts';
@@ -24,7 +23,7 @@ const MAX_TAKEN = 1024;
 
 type Counters = Readonly<Record<string, Counter>>;
 
-const hasTotals = (at: FieldPath): boolean => minorOf(at) < 35;
+const hasTotals = (at: FieldPath): boolean => at.minor < 35;
 
 const isWithin = (at: FieldPath, most: number, items: readonly unknown[]): boolean =>
   hasTotals(at) || hasAtMost(at, most, items);
@@ -68,7 +67,7 @@ function validateCounters(at: FieldPath, counters: Counters = {}): void {
 }
 
 /** Where a wrong key of a map is reported: at the map since 1.36, before at its entry. */
-export const keyPath = (map: FieldPath, key: string): FieldPath => (minorOf(map) < 36 ? map.item(key) : map);
+export const keyPath = (map: FieldPath, key: string): FieldPath => (map.minor < 36 ? map.item(key) : map);
 
 /** What is new in 1.35 about the slice as a whole, and what ended with 1.34. */
 export function validateSharing(at: FieldPath, { devices, sharedCounters }: ResourceSliceSpec): void {

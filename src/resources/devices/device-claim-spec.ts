@@ -7,7 +7,6 @@ import type {
   ResourceClaimSpec,
 } from '../../api/types/resource/stored.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { minorOf } from '../rules/minor-of.ts';
 import { mustBeName, mustBeNamed } from '../rules/name-rules.ts';
 import { validateCount } from './claim-rules.ts';
 import {
@@ -98,7 +97,7 @@ function validateRequest(at: FieldPath, { name = '', exactly, firstAvailable = [
   const hasBoth = exactly !== undefined && firstAvailable.length > 0;
   if (hasBoth) at.invalid(null, `${ONE_OF}, but multiple fields are set`);
   // Since 1.35, two ways at once hide what else is wrong with them.
-  if (hasBoth && minorOf(at) >= 35) return;
+  if (hasBoth && at.minor >= 35) return;
   if (firstAvailable.length > 0) validateAlternatives(at.field('firstAvailable'), firstAvailable);
   if (exactly !== undefined) validateAsk(at.field('exactly'), exactly);
   else if (firstAvailable.length === 0) at.required(ONE_OF);

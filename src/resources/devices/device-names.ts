@@ -1,7 +1,6 @@
 import { counted, longerThan } from '../../object/field-errors.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkName } from '../../object/text-formats.ts';
-import { minorOf } from '../rules/minor-of.ts';
 
 /** Names in the API of dynamic resources, and lists of a limited size. */
 
@@ -32,7 +31,7 @@ export function mustBePoolName(at: FieldPath, name: string): void {
 
 /** `model` or `gpu.example.com/model`. */
 export function mustBeQualifiedName(at: FieldPath, name: string): void {
-  if (minorOf(at) >= 35) {
+  if (at.minor >= 35) {
     mustBeNameOrDomainAndName(at, name);
     return;
   }
@@ -46,7 +45,7 @@ export function mustBeQualifiedName(at: FieldPath, name: string): void {
     return;
   }
   if (more.length > 0) return;
-  const what = minorOf(at) < 32 ? 'prefix' : 'domain';
+  const what = at.minor < 32 ? 'prefix' : 'domain';
   if (first === '') at.required(`the ${what} must not be empty`);
   else mustBeDriverName(at, first);
   if (second === '') at.required('the name must not be empty');
@@ -69,7 +68,7 @@ function mustBeNameOrDomainAndName(at: FieldPath, name: string): void {
 export function mustBeFullyQualifiedName(at: FieldPath, name: string): void {
   mustBeQualifiedName(at, name);
   if (name.includes('/')) return;
-  const minor = minorOf(at);
+  const { minor } = at;
   if (minor < 32) at.field('domain').required('must include a prefix');
   else if (minor < 35) at.invalid(name, 'must include a domain');
   else at.invalid(name, 'a fully qualified name must be a domain and a name separated by a slash');
@@ -78,7 +77,7 @@ export function mustBeFullyQualifiedName(at: FieldPath, name: string): void {
 function mustBeIdentifier(at: FieldPath, identifier: string): void {
   if (identifier.length > MAX_IDENTIFIER) reportTooLong(at, MAX_IDENTIFIER);
   if (IDENTIFIER.test(identifier)) return;
-  if (minorOf(at) >= 34) {
+  if (at.minor >= 34) {
     at.invalid(identifier, IDENTIFIER_TEXT);
     return;
   }
@@ -88,7 +87,7 @@ function mustBeIdentifier(at: FieldPath, identifier: string): void {
 
 /** A text is too long, in the words of the emulated version. */
 function reportTooLong(at: FieldPath, most: number): void {
-  if (minorOf(at) < 32) reportLength(at, most);
+  if (at.minor < 32) reportLength(at, most);
   else at.tooLong(most);
 }
 
@@ -107,7 +106,7 @@ export function mustHaveAtMost(at: FieldPath, most: number, items: readonly unkn
  */
 export function mustBeDistinct(at: FieldPath, keys: readonly string[], field?: string): void {
   const seen = new Set<string>();
-  const namesItem = field === undefined || minorOf(at) >= 35;
+  const namesItem = field === undefined || at.minor >= 35;
   for (const [path, key] of at.each(keys)) {
     if (seen.has(key)) (namesItem ? path : path.field(field)).duplicate(key);
     seen.add(key);

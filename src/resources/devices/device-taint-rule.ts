@@ -1,7 +1,7 @@
+import { minorOf } from '../../api/feature-gates.ts';
 import type { DeviceTaintRule, DeviceTaintSelector } from '../../api/types/resource/v1alpha3.ts';
 import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { DEFAULT_MINOR } from '../../version.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
@@ -37,7 +37,7 @@ export const devicetaintrules = define<DeviceTaintRule>({
     returnsDeletedObject: true,
     defaults: ({ spec }) => setTaintDefaults(spec?.taint === undefined ? [] : [spec.taint]),
     prepareForCreate: (rule, _user, isOn) => {
-      if ((isOn?.minor ?? DEFAULT_MINOR) < 35) delete rule.status;
+      if (minorOf(isOn) < 35) delete rule.status;
       else rule.status = {};
     },
     prepareForUpdate: renewTime,

@@ -4,7 +4,6 @@ import type { FieldPath } from '../../object/field-path.ts';
 import { isNativeResource } from '../../object/resource-list.ts';
 import { parseSemanticVersion } from '../../object/semantic-version.ts';
 import { validateNodeSelector } from '../pod/validation/placement.ts';
-import { minorOf } from '../rules/minor-of.ts';
 import { mustBeName } from '../rules/name-rules.ts';
 import { nanosOf } from '../rules/numbers.ts';
 import { validateCapacity } from './capacity.ts';
@@ -75,7 +74,7 @@ function validateAttribute(at: FieldPath, attribute: DeviceAttribute): void {
     if (attribute[name]?.length === 0) at.field(name).invalid([], 'must not be empty if specified');
   const values = [bool, int, string, version].filter((value) => value !== undefined);
   const given = values.length + listsOf(attribute).length;
-  if (given === 0 && minorOf(at) < 35) at.required('exactly one value must be specified');
+  if (given === 0 && at.minor < 35) at.required('exactly one value must be specified');
   else if (given !== 1) at.invalid(given === 0 ? '' : attribute, 'exactly one value must be specified');
 }
 

@@ -11,7 +11,6 @@ import type {
 import type { FieldPath } from '../../object/field-path.ts';
 import { formatIp, parseCidr } from '../../object/ip.ts';
 import { checkCidr } from '../../object/text-formats.ts';
-import { DEFAULT_MINOR } from '../../version.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { validateNodeSelector } from '../pod/validation/placement.ts';
@@ -254,7 +253,7 @@ const NO_ADDRESS = 'must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2
 /** An address with the size of its network, in canonical form since 1.33: `192.168.1.5/24`. */
 function mustBeInterfaceAddress(at: FieldPath, text: string): void {
   const range = parseCidr(text);
-  if ((at.isOn.minor ?? DEFAULT_MINOR) < 33) {
+  if (at.minor < 33) {
     at.invalidFor(text, checkCidr(text));
     return;
   }

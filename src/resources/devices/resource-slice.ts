@@ -1,13 +1,12 @@
+import { minorOf } from '../../api/feature-gates.ts';
 import type { NodeSelector } from '../../api/types/core/v1.ts';
 import type { Device, ResourceSlice, ResourceSliceSpec } from '../../api/types/resource/stored.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { DEFAULT_MINOR } from '../../version.ts';
 import { define } from '../define.ts';
 import { validateNodeSelector } from '../pod/validation/placement.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { goNodeSelectorTerms } from '../rules/go-structs.ts';
 import { mustNotChange } from '../rules/immutable.ts';
-import { minorOf } from '../rules/minor-of.ts';
 import { mustBeName } from '../rules/name-rules.ts';
 import { validateCounterSets, validateSharing } from './counters.ts';
 import { hasLists, validateDevice, waysOf } from './device.ts';
@@ -62,7 +61,7 @@ export const resourceslices = define<ResourceSlice>({
     validate: checked(validate),
     validateUpdate: checkedUpdate(validateUpdate),
     warnings: ({ spec: { driver = '' } = {} }, _, isOn) =>
-      (isOn?.minor ?? DEFAULT_MINOR) >= 35 && driver !== driver.toLowerCase()
+      minorOf(isOn) >= 35 && driver !== driver.toLowerCase()
         ? [
             `spec.driver: driver names should be lowercase; ${JSON.stringify(driver)} contains uppercase characters`,
           ]
@@ -93,7 +92,7 @@ function validateDevices(
   devices: readonly Device[],
   { spec, old }: { readonly spec: ResourceSliceSpec; readonly old: readonly Device[] },
 ): void {
-  const most = minorOf(at) >= 35 && devices.some(isLarge) ? MAX_LARGE_DEVICES : MAX_DEVICES;
+  const most = at.minor >= 35 && devices.some(isLarge) ? MAX_LARGE_DEVICES : MAX_DEVICES;
   if (!hasAtMost(at, most, devices)) return;
   const ownNodes = spec.perDeviceNodeSelection === true;
   const before = new Map(old.map((device) => [device.name, device]));

@@ -2,7 +2,6 @@ import type { DeviceTaint, DeviceToleration } from '../../api/types/resource/sto
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkLabelValue, checkQualifiedName } from '../../object/text-formats.ts';
 import { toTimestamp } from '../../object/timestamps.ts';
-import { minorOf } from '../rules/minor-of.ts';
 import { hasAtMost } from './list-limits.ts';
 
 /** Taints of devices, which tolerations of requests overcome. */
@@ -19,7 +18,7 @@ export function setTaintDefaults(
 }
 
 export function validateTaints(at: FieldPath, taints: readonly DeviceTaint[] = []): void {
-  if (!hasAtMost(at, minorOf(at) < 35 ? 4 : MAX_TAINTS, taints)) return;
+  if (!hasAtMost(at, at.minor < 35 ? 4 : MAX_TAINTS, taints)) return;
   for (const [path, taint] of at.each(taints)) validateTaint(path, taint);
 }
 

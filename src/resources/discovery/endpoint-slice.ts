@@ -16,7 +16,6 @@ import { column, define, nameColumn, type Table } from '../define.ts';
 import { checked } from '../rules/checked.ts';
 import { mustBeCanonicalIp, mustBeIp, mustNotBeSpecialIp } from '../rules/ip-rules.ts';
 import { ipWarningsSince33, warningsOfEach } from '../rules/ip-warnings.ts';
-import { minorOf } from '../rules/minor-of.ts';
 import { mustBeName, mustBeNamed } from '../rules/name-rules.ts';
 
 const table: Table<EndpointSlice> = {
@@ -92,7 +91,7 @@ const MAX_ZONES = 8;
 function validate(at: FieldPath, slice: EndpointSlice, old?: EndpointSlice): void {
   const endpoints = slice.endpoints ?? [];
   const ports = slice.ports ?? [];
-  const isKnown = minorOf(at) >= 33 && old !== undefined && equal(slice.endpoints, old.endpoints);
+  const isKnown = at.minor >= 33 && old !== undefined && equal(slice.endpoints, old.endpoints);
   if (endpoints.length > MAX_ENDPOINTS && !isKnown)
     at.field('endpoints').tooMany(endpoints.length, MAX_ENDPOINTS);
   else if (!isKnown)
@@ -109,7 +108,7 @@ function validateEndpoint(at: FieldPath, endpoint: Endpoint, type: string): void
   if (addresses.length === 0) path.required('must contain at least 1 address');
   else if (addresses.length > MAX_ADDRESSES) path.tooMany(addresses.length, MAX_ADDRESSES);
   for (const [item, address] of path.each(addresses))
-    if (type !== 'FQDN' && minorOf(at) >= 33) validateIp({ list: path, item }, address, type);
+    if (type !== 'FQDN' && at.minor >= 33) validateIp({ list: path, item }, address, type);
     else validateAddress(item, address, type);
   if (nodeName !== undefined) mustBeName(at.field('nodeName'), nodeName, 'dns-subdomain');
   if (hostname !== undefined) mustBeName(at.field('hostname'), hostname, 'dns-label');

@@ -11,7 +11,6 @@ import { age, NONE } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';
 import { mustHaveDistinctTypes } from '../rules/condition-rules.ts';
-import { minorOf } from '../rules/minor-of.ts';
 import { mustBeWithin } from '../rules/numbers.ts';
 import { mustBeMandatoryLevel } from './mandatory.ts';
 
@@ -95,7 +94,7 @@ function validate(root: FieldPath, level: PriorityLevelConfiguration): void {
   if ((metadata.name === 'exempt') !== (spec.type === 'Exempt'))
     at.field('type').invalid(
       spec.type ?? '',
-      minorOf(at) < 34
+      at.minor < 34
         ? "type must be 'Exempt' if and only if name is 'exempt'"
         : "must be 'Exempt' if and only if `name` is 'exempt'",
     );
@@ -121,7 +120,7 @@ function validateType(at: FieldPath, { type = '', exempt, limited }: PriorityLev
 
 /** Since 1.36 an empty type is missing; before it is one of the wrong ones. */
 function refuseType(at: FieldPath, type: string, types: readonly string[]): void {
-  if (type === '' && minorOf(at) >= 36) at.field('type').required();
+  if (type === '' && at.minor >= 36) at.field('type').required();
   else at.field('type').notSupported(type, types);
 }
 

@@ -1,7 +1,6 @@
 import type { IPAddress } from '../../api/types/networking/v1beta1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { readStrictIp } from '../../object/ip.ts';
-import { DEFAULT_MINOR } from '../../version.ts';
 import { NONE } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
@@ -55,7 +54,7 @@ function validate(at: FieldPath, { metadata, spec }: IPAddress): void {
 
 function mustBeAddress(at: FieldPath, name: string): void {
   if (name === '') return;
-  if ((at.isOn.minor ?? DEFAULT_MINOR) >= 33) {
+  if (at.minor >= 33) {
     mustBeCanonicalIp(at, name);
     return;
   }

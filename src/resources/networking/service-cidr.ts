@@ -32,7 +32,7 @@ export const servicecidrs = define<ServiceCIDR>({
   },
   strategy: {
     validate: checked((at, { spec }) => {
-      const rule = (at.isOn.minor ?? DEFAULT_MINOR) < 33 ? validateRanges : mustBeRanges;
+      const rule = at.minor < 33 ? validateRanges : mustBeRanges;
       rule(at.field('spec').field('cidrs'), spec?.cidrs ?? []);
     }),
     validateUpdate: checkedUpdate((at, { spec }, old) =>

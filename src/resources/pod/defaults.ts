@@ -1,4 +1,4 @@
-import { defaultGates, type Gates } from '../../api/feature-gates.ts';
+import { defaultGates, type Gates, minorOf } from '../../api/feature-gates.ts';
 import type { ObjectMeta } from '../../api/object-meta.ts';
 import type {
   Container,
@@ -12,7 +12,6 @@ import type {
 import { containerResources, isPodResource, statesResources } from '../../object/pod-resources.ts';
 import { formatQuantity } from '../../object/quantity.ts';
 import { canOvercommit, isHugePages } from '../../object/resource-list.ts';
-import { DEFAULT_MINOR } from '../../version.ts';
 import { roundUpToMilli } from '../rules/numbers.ts';
 
 /**
@@ -27,7 +26,7 @@ export function defaultPod({ metadata, spec = {} }: Pod, isOn: Gates = defaultGa
   if ((spec.terminationGracePeriodSeconds ?? 0) < 0) spec.terminationGracePeriodSeconds = 1;
   spec.enableServiceLinks ??= true;
   // 1.33 leaves the default to the node agent.
-  const statesPolicy = isOn('InPlacePodVerticalScaling') && (isOn.minor ?? DEFAULT_MINOR) < 33;
+  const statesPolicy = isOn('InPlacePodVerticalScaling') && minorOf(isOn) < 33;
   for (const container of spec.containers ?? []) if (statesPolicy) defaultResizePolicy(container);
   for (const container of [...(spec.containers ?? []), ...(spec.initContainers ?? [])]) {
     requestLimits(container);

@@ -8,7 +8,6 @@ import type {
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkLabelValue } from '../../object/text-formats.ts';
 import { table } from '../../util/text-table.ts';
-import { minorOf } from '../rules/minor-of.ts';
 
 /** Labels of nodes that have newer names. */
 const DEPRECATED_LABELS: Readonly<Record<string, string>> = table({
@@ -59,7 +58,7 @@ function addNodeAffinityWarnings(said: string[], at: FieldPath, affinity: NodeAf
 /** The values of a preference are not validated; since 1.33 a caller learns of wrong ones. */
 function addPreferenceWarnings(said: string[], at: FieldPath, term: NodeSelectorTerm): void {
   addNodeTermWarnings(said, at, term);
-  if (minorOf(at) < 33) return;
+  if (at.minor < 33) return;
   for (const [path, { values }] of at.field('matchExpressions').each(term.matchExpressions))
     for (const [item, value] of path.field('values').each(values))
       for (const why of checkLabelValue(value)) said.push(`${item}: ${value} is invalid, ${why}`);

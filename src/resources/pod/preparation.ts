@@ -1,4 +1,4 @@
-import { defaultGates, type Gates } from '../../api/feature-gates.ts';
+import { defaultGates, type Gates, minorOf } from '../../api/feature-gates.ts';
 import type {
   AppArmorProfile,
   Container,
@@ -14,7 +14,6 @@ import { equal } from '../../object/equality.ts';
 import { qosClass } from '../../object/pod-spec.ts';
 import type { GenerationRule } from '../../registry/strategy.ts';
 import type { UserInfo } from '../../request/api-request.ts';
-import { DEFAULT_MINOR } from '../../version.ts';
 import { CONTAINER_LISTS } from './containers-of.ts';
 import { withCondition } from './pod-conditions.ts';
 import { APP_ARMOR_PREFIX, fromAnnotation, holdsAppArmor, toAnnotation } from './security-profiles.ts';
@@ -29,7 +28,7 @@ export function preparePod(pod: Pod, _?: UserInfo, isOn: Gates = defaultGates): 
   if (spreadsByLabelKeys(isOn))
     for (const constraint of spec.topologySpreadConstraints ?? [])
       addExpressions(constraint, metadata.labels ?? {});
-  if (spec.os?.name !== 'windows') joinAppArmor(pod, (isOn.minor ?? DEFAULT_MINOR) < 34);
+  if (spec.os?.name !== 'windows') joinAppArmor(pod, minorOf(isOn) < 34);
 }
 
 const GATED = {
@@ -110,7 +109,7 @@ export const POD_GENERATION: GenerationRule<Pod> = {
 
 /** In 1.31 the containers of a pod are resized like any other change of it; later versions have a subresource for that. */
 export function prepareUpdate(pod: Pod, old: Pod, isOn: Gates = defaultGates): void {
-  if ((isOn.minor ?? DEFAULT_MINOR) < 32) proposeResize(pod, old, isOn);
+  if (minorOf(isOn) < 32) proposeResize(pod, old, isOn);
 }
 
 /**

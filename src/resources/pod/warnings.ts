@@ -5,7 +5,6 @@ import { FieldPath } from '../../object/field-path.ts';
 import { parseQuantity } from '../../object/quantity.ts';
 import { checkName } from '../../object/text-formats.ts';
 import { ipWarningsSince33, warningsOfEach } from '../rules/ip-warnings.ts';
-import { minorOf } from '../rules/minor-of.ts';
 import { addEnvWarnings, addPortNameWarnings, addPortWarnings } from './container-warnings.ts';
 import { containersOf } from './containers-of.ts';
 import { addOverlapWarnings } from './overlapping-paths.ts';
@@ -41,7 +40,7 @@ export function podTemplateWarnings(
   const at = FieldPath.root([], isOn).field(path);
   addWarnings(said, at, spec, metadata.annotations ?? {});
   // Since 1.34 a profile of the whole pod makes up only for the annotations that say the same.
-  if (spec.securityContext?.appArmorProfile === undefined || minorOf(at) >= 34)
+  if (spec.securityContext?.appArmorProfile === undefined || at.minor >= 34)
     addAppArmorWarnings(said, at, spec, metadata.annotations ?? {});
   return said;
 }
@@ -67,7 +66,7 @@ function addWarnings(said: string[], at: FieldPath, spec: PodSpec, annotations: 
     if (annotations[key] !== undefined) said.push(`${ofAnnotations.item(key)}: ${why}`);
   for (const [item, volume] of path.field('volumes').each(spec.volumes))
     addVolumeWarnings(said, item, volume);
-  if (minorOf(at) >= 32) for (const volume of spec.volumes ?? []) addOverlapWarnings(said, volume);
+  if (at.minor >= 32) for (const volume of spec.volumes ?? []) addOverlapWarnings(said, volume);
   addDuplicateWarnings(said, path, spec);
   addFractionWarnings(said, path.field('overhead'), spec.overhead, BYTES);
   addSeccompWarnings(said, ofAnnotations, spec, annotations);
@@ -79,7 +78,7 @@ function addWarnings(said: string[], at: FieldPath, spec: PodSpec, annotations: 
     addEnvWarnings(said, item.field('env'), container.env ?? []);
   }
   addPortWarnings(said, path, spec);
-  if (minorOf(at) >= 33) addPortNameWarnings(said, path, spec);
+  if (at.minor >= 33) addPortNameWarnings(said, path, spec);
   if ((spec.terminationGracePeriodSeconds ?? 0) < 0)
     said.push(
       `${path}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`,
@@ -121,7 +120,7 @@ const DEPRECATED_VOLUMES = [
 const CLAIMED = ['storage'];
 
 function addVolumeWarnings(said: string[], at: FieldPath, volume: Volume): void {
-  const isOff = minorOf(at) >= 33 && !at.isOn('GitRepoVolumeDriver');
+  const isOff = at.minor >= 33 && !at.isOn('GitRepoVolumeDriver');
   const gitRepo = `deprecated in v1.11${isOff ? ', and disabled by default in v1.33+' : ''}`;
   if (volume.gitRepo !== undefined) said.push(`${at}.gitRepo: ${gitRepo}`);
   for (const [field, spelling, why] of DEPRECATED_VOLUMES)

@@ -10,7 +10,6 @@ import {
   readStrictIp,
   type StrictReading,
 } from '../../object/ip.ts';
-import { minorOf } from './minor-of.ts';
 
 /**
  * Texts for Warning headers about addresses that programs read in different ways (apimachinery, util/validation/ip.go; before 1.33 those
@@ -20,7 +19,7 @@ import { minorOf } from './minor-of.ts';
 /** `address` is valid as Kubernetes has always read it. */
 export function ipWarnings(at: FieldPath, address: string): string[] {
   const reading = readStrictIp(address);
-  if (minorOf(at) < 33)
+  if (at.minor < 33)
     return warningsBefore33(at, address, { reading, noun: 'address', subject: 'IP address' });
   const ip = parseIp(address);
   if (ip === undefined) return [];
@@ -34,7 +33,7 @@ export function ipWarnings(at: FieldPath, address: string): string[] {
 /** `range` is valid as Kubernetes has always read it. */
 export function cidrWarnings(at: FieldPath, range: string): string[] {
   const reading = readStrictCidr(range);
-  if (minorOf(at) < 33) return warningsBefore33(at, range, { reading, noun: 'prefix', subject: 'IP prefix' });
+  if (at.minor < 33) return warningsBefore33(at, range, { reading, noun: 'prefix', subject: 'IP prefix' });
   const cidr = parseCidr(range);
   if (cidr === undefined) return [];
   const { bytes, prefixBits } = cidr;
@@ -63,7 +62,7 @@ const isNonStandard = (
 ): boolean => reading.kind === 'bad' || (family === 4 && text.includes(':'));
 
 const sentenceOf = (at: FieldPath): string =>
-  minorOf(at) < 36 ? 'will be considered invalid in a future Kubernetes release' : 'is invalid';
+  at.minor < 36 ? 'will be considered invalid in a future Kubernetes release' : 'is invalid';
 
 interface Read {
   readonly reading: StrictReading;
@@ -102,7 +101,7 @@ export function warningsOfEach<Item>(
 
 /** Warnings about fields that had none before 1.33. */
 export const ipWarningsSince33 = (at: FieldPath, address: string): string[] =>
-  minorOf(at) < 33 ? [] : ipWarnings(at, address);
+  at.minor < 33 ? [] : ipWarnings(at, address);
 
 export const cidrWarningsSince33 = (at: FieldPath, range: string): string[] =>
-  minorOf(at) < 33 ? [] : cidrWarnings(at, range);
+  at.minor < 33 ? [] : cidrWarnings(at, range);

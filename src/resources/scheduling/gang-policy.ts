@@ -1,7 +1,6 @@
 import type { GangSchedulingPolicy, TypedLocalObjectReference } from '../../api/types/scheduling/v1alpha1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkName } from '../../object/text-formats.ts';
-import { minorOf } from '../rules/minor-of.ts';
 import { mustBeName } from '../rules/name-rules.ts';
 
 /** How pods that belong together are placed. */
@@ -18,7 +17,7 @@ const POLICIES = ['basic', 'gang'] as const;
 /** Exactly one policy. */
 export function validatePolicy<T extends Policy>(at: FieldPath, policy: T): void {
   const given = POLICIES.filter((name) => policy[name] !== undefined);
-  if (given.length === 0 && minorOf(at) < 36) at.required('exactly one of `basic`, `gang` is required');
+  if (given.length === 0 && at.minor < 36) at.required('exactly one of `basic`, `gang` is required');
   else if (given.length === 0) at.invalid('', 'must specify one of: `basic`, `gang`');
   else if (given.length > 1)
     at.invalid(
@@ -29,7 +28,7 @@ export function validatePolicy<T extends Policy>(at: FieldPath, policy: T): void
 }
 
 function validateGang(at: FieldPath, { minCount = 0 }: GangSchedulingPolicy): void {
-  if (minorOf(at) < 36) {
+  if (at.minor < 36) {
     if (minCount <= 0) at.invalid(minCount, 'must be greater than zero');
   } else if (minCount === 0) at.required();
   else if (minCount < 0) at.invalid(minCount, 'must be greater than or equal to 1');

@@ -6,7 +6,6 @@ import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { goNodeDriver } from '../rules/go-structs.ts';
-import { minorOf } from '../rules/minor-of.ts';
 import { mustBeNonNegative } from '../rules/numbers.ts';
 import { mustBeDriverName } from './csi-driver.ts';
 
@@ -65,7 +64,7 @@ function validateUpdate(root: FieldPath, { spec }: CSINode, { spec: old }: CSINo
   const ignored = root.isOn('MutableCSINodeAllocatableCount') ? ['allocatable'] : [];
   const isChanged = (driver: CSINodeDriver): boolean =>
     before.has(driver.name) && !equalExcept(driver, before.get(driver.name) ?? {}, ignored);
-  const at = minorOf(root) < 33 ? root.field('CSINodeDriver') : root.field('spec').field('drivers');
+  const at = root.minor < 33 ? root.field('CSINodeDriver') : root.field('spec').field('drivers');
   for (const driver of spec?.drivers ?? [])
     if (isChanged(driver)) at.invalid(goNodeDriver(driver), 'field is immutable');
 }

@@ -7,7 +7,6 @@ import { column, define, nameColumn } from '../define.ts';
 import { deprecatedLabel } from '../pod/placement-warnings.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { mustNotChange } from '../rules/immutable.ts';
-import { minorOf } from '../rules/minor-of.ts';
 import { mustBeOneOf } from '../rules/name-rules.ts';
 import { mustBeProvisioner, mustKeepFields, nameCell, validateParameters } from './classes.ts';
 
@@ -45,7 +44,7 @@ export const storageclasses = define<StorageClass>({
     returnsDeletedObject: true,
     validate: checked(validate),
     validateUpdate: checkedUpdate((at, storage, old) => {
-      if (minorOf(at) < 36) mustKeepFields(at, storage, old, KEPT);
+      if (at.minor < 36) mustKeepFields(at, storage, old, KEPT);
       else for (const field of KEPT) mustNotChange(at.field(field), storage[field], old[field]);
       mustNotChange(at.field('volumeBindingMode'), storage.volumeBindingMode, old.volumeBindingMode);
     }),

@@ -1,4 +1,3 @@
-import type { Minor } from '../../api/emulation.ts';
 import type { Condition } from '../../api/types/meta/v1.ts';
 import type {
   GroupVersionResource,
@@ -9,7 +8,6 @@ import type {
 import type * as v1beta1 from '../../api/types/storagemigration/v1beta1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import type { Conversion } from '../../registry/resource-definition.ts';
-import { DEFAULT_MINOR } from '../../version.ts';
 import { column, define } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { mustBeConditions } from '../rules/condition-rules.ts';
@@ -107,7 +105,7 @@ function validate(root: FieldPath, migration: StorageVersionMigration): void {
   const at = root.field('spec').field('resource');
   const { group = '', resource = '', version = '' } = resourceOf(migration);
   // 1.35 and later know no version here.
-  if (minorOf(root) >= 35) {
+  if (root.minor >= 35) {
     if (resource === '') at.field('resource').required('resource is required to be set');
     else mustBeNameInOneError(at.field('resource'), resource, 'dns-1035-label');
     if (group !== '') mustBeNameInOneError(at.field('group'), group, 'dns-subdomain');
@@ -117,15 +115,13 @@ function validate(root: FieldPath, migration: StorageVersionMigration): void {
   if (version === '') at.field('version').required('version is required');
 }
 
-const minorOf = ({ isOn: { minor = DEFAULT_MINOR } }: FieldPath): Minor => minor;
-
 /** Before 1.35, Kubernetes reports these fields without their paths. */
 function validateUpdate(
   at: FieldPath,
   migration: StorageVersionMigration,
   old: StorageVersionMigration,
 ): void {
-  if (minorOf(at) >= 35) {
+  if (at.minor >= 35) {
     const { version: _, ...resource } = resourceOf(migration);
     const { version: __, ...before } = resourceOf(old);
     mustNotChange(at.field('spec'), { resource }, { resource: before });
@@ -153,7 +149,7 @@ function validateStatus(
 }
 
 function validateVersion(at: FieldPath, version: string, old: string): void {
-  if (minorOf(at) >= 35) {
+  if (at.minor >= 35) {
     if (version !== '' && !/^[1-9]\d*$/.test(version))
       at.invalid(version, `resource version is not well formed: ${version}`);
     if (old !== '') mustNotChange(at, version, old);
@@ -183,7 +179,7 @@ function validateProgress(
   };
   mustNotBe(hasSucceeded && hasFailed, 'Both success and failed conditions cannot be true at the same time');
   // Since 1.36, a migration that has ended may go on saying that it runs.
-  const isJudged = isRunning && minorOf(at) < 36;
+  const isJudged = isRunning && at.minor < 36;
   mustNotBe(hasSucceeded && isJudged, 'Running condition cannot be true when success condition is true');
   mustNotBe(hasFailed && isJudged, 'Running condition cannot be true when failed condition is true');
   mustNotBe(

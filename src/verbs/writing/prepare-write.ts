@@ -1,4 +1,4 @@
-import { defaultGates, type Gates } from '../../api/feature-gates.ts';
+import { defaultGates, type Gates, minorOf } from '../../api/feature-gates.ts';
 import type { TypeLibrary } from '../../api/idl/types.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
 import { type FieldError, invalid } from '../../api/status.ts';
@@ -13,7 +13,6 @@ import type { GatedFields } from '../../registry/gated-fields.ts';
 import type { ResourceDefinition } from '../../registry/resource-definition.ts';
 import type { Strategy } from '../../registry/strategy.ts';
 import { inTurns } from '../../util/turns.ts';
-import { DEFAULT_MINOR } from '../../version.ts';
 import type { UpdateRules } from './change.ts';
 import type { WriteCall } from './write-call.ts';
 
@@ -93,7 +92,7 @@ export class Preparation {
 
 /** Whether the emulated version counts the generations of these objects. */
 export function tracksGeneration({ tracksGeneration: rule }: Strategy, isOn: Gates = defaultGates): boolean {
-  return typeof rule === 'boolean' ? rule : (isOn.minor ?? DEFAULT_MINOR) >= rule.since;
+  return typeof rule === 'boolean' ? rule : minorOf(isOn) >= rule.since;
 }
 
 function hasNewGeneration(strategy: Strategy, object: ApiObject, old: ApiObject): boolean {

@@ -1,6 +1,5 @@
 import { isAlive, type Life } from '../../../api/emulation.ts';
-import type { Gates } from '../../../api/feature-gates.ts';
-import { DEFAULT_MINOR } from '../../../version.ts';
+import { type Gates, minorOf } from '../../../api/feature-gates.ts';
 import type { PolicyRule, Subject } from '../role-rules.ts';
 import { RBAC_GROUP } from '../role-rules.ts';
 
@@ -18,7 +17,7 @@ export interface Gated extends Life {
 }
 
 const isThere = ({ gate, ...life }: Gated, isOn: Gates): boolean =>
-  isAlive(life, isOn.minor ?? DEFAULT_MINOR) && (gate === undefined || isOn(gate));
+  isAlive(life, minorOf(isOn)) && (gate === undefined || isOn(gate));
 
 export const there = <T extends Gated>(all: readonly T[], isOn: Gates): T[] =>
   all.filter((item) => isThere(item, isOn));

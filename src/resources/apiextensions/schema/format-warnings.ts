@@ -1,9 +1,8 @@
-import type { Gates } from '../../../api/feature-gates.ts';
+import { type Gates, minorOf } from '../../../api/feature-gates.ts';
 import type { CustomResourceDefinition } from '../../../api/types/apiextensions/v1.ts';
 import { goQuote } from '../../../object/go-value.ts';
 import { checksNames, isRecognized } from '../../../structural/schema-formats.ts';
 import { someSchema } from '../../../structural/schema-node.ts';
-import { DEFAULT_MINOR } from '../../../version.ts';
 
 /** A warning for each format that means nothing, since 1.34; in an update for those that the definition did not have before. */
 export function formatWarnings(
@@ -11,7 +10,7 @@ export function formatWarnings(
   old: CustomResourceDefinition | undefined,
   isOn: Gates | undefined,
 ): string[] {
-  if (isOn === undefined || (isOn.minor ?? DEFAULT_MINOR) < 34) return [];
+  if (isOn === undefined || minorOf(isOn) < 34) return [];
   const hasNames = checksNames(isOn);
   const before = old === undefined ? new Set() : unrecognized(old, hasNames);
   return [...unrecognized(definition, hasNames)]

@@ -6,7 +6,6 @@ import {
   propertyOf,
   type Schema,
 } from '../../../structural/schema-node.ts';
-import { minorOf } from '../../rules/minor-of.ts';
 import { mustBeOneOf } from '../../rules/name-rules.ts';
 
 /** Validates CEL rules, except for the slow checks of compilation and cost (validation/compile-rules.ts). */
@@ -41,7 +40,7 @@ function validateMessage(at: FieldPath, rule: ValidationRule): void {
 }
 
 /** Until 1.33, sentences begin with the name of the field. */
-const subjectOf = (at: FieldPath, name: string): string => (minorOf(at) < 34 ? `${name} ` : '');
+const subjectOf = (at: FieldPath, name: string): string => (at.minor < 34 ? `${name} ` : '');
 
 function validateFieldPath(at: FieldPath, fieldPath: string, schema: Schema): void {
   if (fieldPath === '') return;

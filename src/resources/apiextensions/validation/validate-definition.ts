@@ -14,7 +14,6 @@ import { hasDefault, someSchema } from '../../../structural/schema-node.ts';
 import type { Steps } from '../../../util/turns.ts';
 import { bundleProblem } from '../../../x509/authority-bundle.ts';
 import { mustNotChange } from '../../rules/immutable.ts';
-import { minorOf } from '../../rules/minor-of.ts';
 import { mustBeNameInOneError, mustBeOneOf, mustHaveTexts } from '../../rules/name-rules.ts';
 import { mustBeReviewVersions, validateWebhookClient } from '../../rules/webhook-client-rules.ts';
 import { validateVersions } from './validate-versions.ts';
@@ -124,7 +123,7 @@ function validateStoredVersions(
 
 /** Since 1.33, the error says how a version goes that objects may be stored in. */
 function unservedProblem(at: FieldPath, version: string): string {
-  if (minorOf(at) < 33) return 'must appear in spec.versions';
+  if (at.minor < 33) return 'must appear in spec.versions';
   return `missing from spec.versions; ${version} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${version} and removes ${version} from status.storedVersions`;
 }
 

@@ -11,7 +11,6 @@ import { goList } from '../../../object/go-value.ts';
 import { sizeOfPatterns } from '../../../structural/pattern-size.ts';
 import { keywordsOf, type Schema } from '../../../structural/schema-node.ts';
 import type { Steps } from '../../../util/turns.ts';
-import { minorOf } from '../../rules/minor-of.ts';
 import { mustBeNameInOneError } from '../../rules/name-rules.ts';
 import { unreadableReason, validateStructural } from '../schema/structural.ts';
 import { validateDefaults } from '../schema/validate-defaults.ts';
@@ -34,7 +33,7 @@ export function* validateVersions(
       path
         .field('schema')
         .field('openAPIV3Schema')
-        .required(minorOf(path) < 34 ? 'schemas are required' : '');
+        .required(path.minor < 34 ? 'schemas are required' : '');
   }
   const written = () => goList('apiextensions.CustomResourceDefinitionVersion', given);
   if (new Set(versions.map(({ name = '' }) => name)).size < versions.length)
@@ -156,7 +155,7 @@ function validateSelectableFields(at: FieldPath, { selectableFields, schema }: V
   if (root === undefined) {
     at.invalid(
       '',
-      `${minorOf(at) < 34 ? 'selectableFields ' : ''}may only be set when validations.schema is included`,
+      `${at.minor < 34 ? 'selectableFields ' : ''}may only be set when validations.schema is included`,
     );
     return;
   }

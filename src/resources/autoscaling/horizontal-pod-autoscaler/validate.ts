@@ -21,7 +21,6 @@ import {
   isStandardResource,
 } from '../../../object/resource-list.ts';
 import { checkQualifiedName } from '../../../object/text-formats.ts';
-import { DEFAULT_MINOR } from '../../../version.ts';
 import { type Ratchet, ratchetOf } from '../../rules/checked.ts';
 import { mustBeName, mustBeNamed, mustBeOneOf } from '../../rules/name-rules.ts';
 import { mustAllBeNonNegative, mustBeNonNegativeQuantity, nanosOf } from '../../rules/numbers.ts';
@@ -56,7 +55,7 @@ function validateReplicas(at: FieldPath, spec: HorizontalPodAutoscalerSpec): voi
 
 function validateMost(at: FieldPath, most: number): void {
   if (most >= 1) return;
-  if ((at.isOn.minor ?? DEFAULT_MINOR) < 36) at.invalid(most, 'must be greater than 0');
+  if (at.minor < 36) at.invalid(most, 'must be greater than 0');
   else if (most === 0) at.required('must be set and greater than 0');
   else at.invalid(most, 'must be greater than or equal to 1');
 }
@@ -153,7 +152,7 @@ function validateReference(at: FieldPath, reference: CrossVersionObjectReference
 }
 
 /** Kubernetes 1.34 and later judge the versions of references. */
-const judgesVersions = ({ isOn }: FieldPath): boolean => (isOn.minor ?? DEFAULT_MINOR) >= 34;
+const judgesVersions = ({ minor }: FieldPath): boolean => minor >= 34;
 
 /** The core group scales replication controllers alone. */
 function mustNameGroup(at: FieldPath, { kind, apiVersion = '' }: CrossVersionObjectReference): void {

@@ -1,7 +1,6 @@
 import type { Job, JobStatus } from '../../../api/types/batch/v1.ts';
 import { equal } from '../../../object/equality.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { minorOf } from '../../rules/minor-of.ts';
 import { mustAllBeNonNegative } from '../../rules/numbers.ts';
 import { overlapOf, problemOfIndexes } from './indexes.ts';
 
@@ -100,7 +99,7 @@ function mustEndAfterStart(at: FieldPath, { startTime, completionTime }: JobStat
 function mustRest(at: FieldPath, { spec = {}, status = {} }: Job, isAsked: Changed): void {
   const { active = 0, startTime, uncountedTerminatedPods: uncounted = {} } = status;
   // A job for nothing ends without a start, also while it is suspended.
-  const neverStarts = spec.suspend === true && spec.completions === 0 && minorOf(at) >= 32;
+  const neverStarts = spec.suspend === true && spec.completions === 0 && at.minor >= 32;
   if (active > 0 && isAsked('active'))
     at.field('active').invalid(active, 'active>0 is invalid for finished job');
   if (startTime === undefined && !neverStarts && isAsked('startTime'))
@@ -160,7 +159,7 @@ function validateProgress(at: FieldPath, job: Job, old: Job): void {
   if (completionTime !== undefined && !equal(completionTime, before.completionTime ?? completionTime))
     at.field('completionTime').invalid(completionTime, 'completionTime cannot be mutated');
   if (before.startTime === undefined || equal(startTime, before.startTime)) return;
-  if (spec.suspend !== true && !(isResumed(job, old) && minorOf(at) >= 32))
+  if (spec.suspend !== true && !(isResumed(job, old) && at.minor >= 32))
     refuseStart(at.field('startTime'), startTime);
 }
 
@@ -170,6 +169,6 @@ const isResumed = ({ status = {} }: Job, old: Job): boolean =>
   (status.conditions ?? []).some((one) => one.type === 'Suspended' && one.status === 'False');
 
 function refuseStart(at: FieldPath, time: string | undefined): void {
-  if (minorOf(at) < 36) at.required('startTime cannot be removed for unsuspended job');
+  if (at.minor < 36) at.required('startTime cannot be removed for unsuspended job');
   else at.invalid(time ?? null, 'field is immutable for unsuspended job once set');
 }

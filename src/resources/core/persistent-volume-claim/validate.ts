@@ -10,7 +10,6 @@ import { isNativeResource } from '../../../object/resource-list.ts';
 import { checkQualifiedName } from '../../../object/text-formats.ts';
 import { mustNotChange } from '../../rules/immutable.ts';
 import { mustBeLabelSelector } from '../../rules/labels.ts';
-import { minorOf } from '../../rules/minor-of.ts';
 import { mustBeName, mustHaveTexts } from '../../rules/name-rules.ts';
 import {
   comparableQuantities,
@@ -105,7 +104,7 @@ function mustKeepAttributes(
   const wanted = old.spec?.volumeAttributesClassName;
   if (name === wanted) return;
   if (!at.isOn(CLASSES)) at.forbidden(`update is forbidden when the ${CLASSES} feature gate is disabled`);
-  const isLate = minorOf(at) >= 34;
+  const isLate = at.minor >= 34;
   const before = isLate ? old.status?.currentVolumeAttributesClassName : wanted;
   const [from, empty, when] = isLate
     ? ['', 'empty string', ' when status.currentVolumeAttributesClassName is not nil']
@@ -138,7 +137,7 @@ export function validateStatus(
     mustBeResourceQuantity(path, quantity);
   if (!recoversExpansion(at, old)) return;
   // Until 1.33, Kubernetes leaves the last letters of the field out of the path.
-  const statuses = at.field(minorOf(at) < 34 ? 'allocatedResourceStatus' : 'allocatedResourceStatuses');
+  const statuses = at.field(at.minor < 34 ? 'allocatedResourceStatus' : 'allocatedResourceStatuses');
   for (const key of Object.keys(status.allocatedResourceStatuses ?? {})) mustBeResourceOfClaim(statuses, key);
   const amounts = at.field('allocatedResources');
   for (const [path, key, quantity] of amounts.entries(status.allocatedResources)) {
@@ -165,7 +164,7 @@ function isSameSpec(at: FieldPath, claim: PersistentVolumeClaim, old: Persistent
     ...(namesClassLater(claim, old) ? ['storageClassName'] : []),
   ];
   const isBound = claim.status?.phase === 'Bound';
-  if (isBound && (spec.volumeAttributesClassName !== undefined || minorOf(at) >= 34))
+  if (isBound && (spec.volumeAttributesClassName !== undefined || at.minor >= 34))
     canChange.push('volumeAttributesClassName');
   const canGrow = isBound && Object.keys(requests).length > 0;
   return (

@@ -2,7 +2,6 @@ import type { Gates } from '../../../api/feature-gates.ts';
 import type { Service, ServiceSpec } from '../../../api/types/core/v1.ts';
 import { FieldPath } from '../../../object/field-path.ts';
 import { cidrWarnings, ipWarnings, warningsOfEach } from '../../rules/ip-warnings.ts';
-import { minorOf } from '../../rules/minor-of.ts';
 import { isExternalName, typeOf } from './kind.ts';
 import { TOPOLOGY_HINTS, TOPOLOGY_MODE } from './validate.ts';
 
@@ -14,7 +13,7 @@ export function serviceWarnings(
 ): string[] {
   const { clusterIP = '', clusterIPs, externalIPs = [], externalName = '', loadBalancerIP = '' } = spec;
   const root = FieldPath.root([], isOn);
-  const minor = minorOf(root);
+  const { minor } = root;
   const at = root.field('spec');
   const found: string[] = [];
   if (metadata.annotations?.[TOPOLOGY_HINTS] !== undefined)

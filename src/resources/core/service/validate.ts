@@ -7,7 +7,6 @@ import { knownAddresses, validateIngressPoint } from '../../load-balancer-status
 import { goServicePort } from '../../rules/go-structs.ts';
 import { mustBeCidr, mustBeIp, mustNotBeSpecialIp } from '../../rules/ip-rules.ts';
 import { mustBeLabels } from '../../rules/labels.ts';
-import { minorOf } from '../../rules/minor-of.ts';
 import { mustBeName, mustBeOneOf, UniqueNames } from '../../rules/name-rules.ts';
 import {
   isExternallyAccessible,
@@ -52,7 +51,7 @@ function validateType(at: FieldPath, spec: ServiceSpec): void {
     return;
   }
   if (ports.length === 0 && !isHeadless(spec)) at.field('ports').required();
-  if (type === 'LoadBalancer' && minorOf(at) < 33) mustNotExposeAgents(at.field('ports'), ports);
+  if (type === 'LoadBalancer' && at.minor < 33) mustNotExposeAgents(at.field('ports'), ports);
   if (isHeadless(spec) && (type === 'LoadBalancer' || type === 'NodePort'))
     at.field('clusterIPs').item(0).invalid('None', `may not be set to 'None' for ${type} services`);
 }

@@ -1,6 +1,6 @@
+import { minorOf } from '../../../api/feature-gates.ts';
 import type { Container, ContainerResizePolicy, PodSpec, Volume } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { minorOf } from '../../rules/minor-of.ts';
 import { mustBeNamed, UniqueNames } from '../../rules/name-rules.ts';
 import { validateResources } from './container-resources.ts';
 import { validateEnv, validateEnvFrom } from './environment-variables.ts';
@@ -53,7 +53,7 @@ export function validateInitContainers(at: FieldPath, spec: PodSpec, pod: PodCon
     validateStopSignal(path.field('lifecycle').field('stopSignal'), container.lifecycle, pod.os);
     if (resizePolicy.length > 0 && !resizesSidecars(path))
       path.field('resizePolicy').invalid(resizePolicy, 'must not be set for init containers');
-    if (restartPolicy !== 'Always' && minorOf(path) >= 36)
+    if (restartPolicy !== 'Always' && path.minor >= 36)
       refuseRestarts(path.field('resizePolicy'), resizePolicy);
   }
 }
@@ -69,7 +69,7 @@ function refuseRestarts(at: FieldPath, policies: readonly ContainerResizePolicy[
 
 /** Sidecars can be resized since 1.33. */
 const resizesSidecars = ({ isOn }: FieldPath): boolean =>
-  isOn('InPlacePodVerticalScaling') && minorOf({ isOn }) >= 33;
+  isOn('InPlacePodVerticalScaling') && minorOf(isOn) >= 33;
 
 const hasRestartRules = (at: FieldPath): boolean => at.isOn('ContainerRestartRules');
 
@@ -93,7 +93,7 @@ export function validateContainer(at: FieldPath, container: Container, pod: PodC
   validateEnvFrom(at.field('envFrom'), envFrom);
   validateMounts(at.field('volumeMounts'), container, pod.volumes);
   validateDevices(at.field('volumeDevices'), container, pod.volumes);
-  if (!pod.hostUsers && (container.volumeDevices ?? []).length > 0 && minorOf(at) >= 34)
+  if (!pod.hostUsers && (container.volumeDevices ?? []).length > 0 && at.minor >= 34)
     at.field('volumeDevices').forbidden('when `hostUsers` is false');
   if (resources !== undefined) validateResources(at.field('resources'), resources, pod.claimNames);
   validateResizePolicy(at.field('resizePolicy'), resizePolicy, pod.restartPolicy);

@@ -16,7 +16,6 @@ import { checkLabelValue, checkQualifiedName } from '../../../object/text-format
 import { ratchetOf } from '../../rules/checked.ts';
 import { goToleration } from '../../rules/go-structs.ts';
 import { mustBeLabelSelector } from '../../rules/labels.ts';
-import { minorOf } from '../../rules/minor-of.ts';
 import { mustBeName, mustBeOneOf } from '../../rules/name-rules.ts';
 import { type KeyedTerm, spreadsByLabelKeys } from '../preparation.ts';
 
@@ -67,7 +66,7 @@ function validateTolerated(owner: FieldPath, toleration: Toleration): void {
   } else
     at.notSupported(
       operator,
-      COMPARISONS.includes(operator) && minorOf(at) >= 35
+      COMPARISONS.includes(operator) && at.minor >= 35
         ? ['Equal', 'Exists', ...COMPARISONS]
         : ['Equal', 'Exists'],
     );
@@ -228,7 +227,7 @@ export function validateNodeSelector(
   if (terms.length === 0) path.required('must have at least one node selector term');
   for (const [item, term] of path.each(terms)) {
     validateNodeSelectorTerm(item, term);
-    if (minorOf(at) >= judgedSince) mustBeLabelValues(item.field('matchExpressions'), term.matchExpressions);
+    if (at.minor >= judgedSince) mustBeLabelValues(item.field('matchExpressions'), term.matchExpressions);
   }
 }
 

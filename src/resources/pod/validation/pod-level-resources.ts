@@ -3,7 +3,6 @@ import type { FieldPath } from '../../../object/field-path.ts';
 import { containerResources, isPodResource, resourcesOf } from '../../../object/pod-resources.ts';
 import { formatQuantity, type Quantity } from '../../../object/quantity.ts';
 import { isHugePages, toResourceList } from '../../../object/resource-list.ts';
-import { minorOf } from '../../rules/minor-of.ts';
 import { validateResources } from './container-resources.ts';
 
 /** What a pod states for all of its containers together (feature PodLevelResources). `at` is `spec.resources`. */
@@ -25,7 +24,7 @@ export function validatePodResources(at: FieldPath, spec: PodSpec): void {
 const NO_CLAIMS: ReadonlySet<string> = new Set();
 
 /** Huge pages came to pods as a whole in 1.34, and the words of today for the rest. */
-const isLate = (at: FieldPath): boolean => minorOf(at) >= 34;
+const isLate = (at: FieldPath): boolean => at.minor >= 34;
 
 function mustBeOfPods(at: FieldPath, name: string): void {
   const hasHugePages = isLate(at);

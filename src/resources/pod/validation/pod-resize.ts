@@ -10,7 +10,6 @@ import type { FieldPath } from '../../../object/field-path.ts';
 import { isSidecar, statesResources } from '../../../object/pod-resources.ts';
 import { keepsQosClass } from '../../../object/pod-spec.ts';
 import { toResourceList } from '../../../object/resource-list.ts';
-import { minorOf } from '../../rules/minor-of.ts';
 import { isMirrorPod } from './annotations.ts';
 
 /** What a resize may change (Kubernetes: core/validation, ValidatePodResize). */
@@ -48,7 +47,7 @@ export function validatePodResize(root: FieldPath, pod: Pod, old: Pod): void {
 
 /** Why no resize of the pod is possible; undefined: it is. */
 function whyNever(root: FieldPath, { spec = {} }: Pod, old: Pod): string | undefined {
-  if (minorOf(root) < 35 && (statesResources(spec) || statesResources(old.spec ?? {})))
+  if (root.minor < 35 && (statesResources(spec) || statesResources(old.spec ?? {})))
     return 'pods with pod-level resources cannot be resized';
   if (isMirrorPod(old.metadata.annotations ?? {})) return 'static pods cannot be resized';
   if (old.spec?.os?.name === 'windows') return 'windows pods cannot be resized';
@@ -105,7 +104,7 @@ function validateInitContainers(
   const resizesAll = at.isOn('InPlacePodVerticalScalingInitContainers');
   for (const [path, container, index] of at.field('initContainers').each(containers)) {
     const resized: Resized = { container, before: before[index] ?? {} };
-    if (resizesAll || (isSidecar(container) && minorOf(at) >= 36)) validateInitContainer(path, resized);
+    if (resizesAll || (isSidecar(container) && at.minor >= 36)) validateInitContainer(path, resized);
     else if (isSidecar(container)) {
       validateValues(path, resized);
       if (!isResizeAlone(at, resized))
@@ -137,7 +136,7 @@ function validateValues(at: FieldPath, { container, before }: Resized): void {
   const path = at.field('resources');
   const after = container.resources ?? {};
   refuseRemoval(path, { kind: 'resource', after, before: before.resources ?? {} });
-  if (minorOf(at) === 33) refuseTighterMemory(path, container, before);
+  if (at.minor === 33) refuseTighterMemory(path, container, before);
 }
 
 /**
@@ -147,7 +146,7 @@ function validateValues(at: FieldPath, { container, before }: Resized): void {
 function isResizeAlone(at: FieldPath, { container, before }: Resized): boolean {
   const { claims: _, ...after } = unresized(container.resources ?? {});
   const old = before.resources ?? {};
-  const isNew = (list: 'requests' | 'limits'): boolean => minorOf(at) < 35 && old[list] === undefined;
+  const isNew = (list: 'requests' | 'limits'): boolean => at.minor < 35 && old[list] === undefined;
   const requests = isNew('requests') ? {} : after.requests;
   const limits = isNew('limits') ? {} : after.limits;
   return (

@@ -18,7 +18,6 @@ import { checkQualifiedName } from '../../../object/text-formats.ts';
 import { goAddress, goAddresses } from '../../rules/go-structs.ts';
 import { mustNotChange } from '../../rules/immutable.ts';
 import { mustBeIp } from '../../rules/ip-rules.ts';
-import { minorOf } from '../../rules/minor-of.ts';
 import { mustBeName, mustBeOneOf } from '../../rules/name-rules.ts';
 import { mustBeWithin, nanosOf } from '../../rules/numbers.ts';
 import { validatePodAnnotationsUpdate } from './annotations.ts';
@@ -30,7 +29,7 @@ export function validatePodStatus(root: FieldPath, pod: Pod, old: Pod): void {
   const at = root.field('status');
   const annotations = root.field('metadata').field('annotations');
   validatePodAnnotationsUpdate(annotations, metadata.annotations ?? {}, old.metadata.annotations ?? {});
-  const isLate = minorOf(root) >= 33;
+  const isLate = root.minor >= 33;
   const conditions = isLate ? at.field('conditions') : root.field('metadata').field('conditions');
   validateConditions(conditions, status.conditions);
   validateNominatedNode(at.field('nominatedNodeName'), status, old);
@@ -52,7 +51,7 @@ const OWN_CONDITIONS = ['PodScheduled', 'Ready', 'Initialized'];
 function validateConditions(at: FieldPath, conditions: readonly PodCondition[] | undefined): void {
   for (const [path, condition] of at.each(conditions)) {
     const { type = '' } = condition;
-    if (minorOf(at) >= 33) mustBeGeneration(path, condition);
+    if (at.minor >= 33) mustBeGeneration(path, condition);
     if (!OWN_CONDITIONS.includes(type)) path.field('Type').invalidFor(type, checkQualifiedName(type));
   }
 }
@@ -79,11 +78,7 @@ function validateClaimStatuses(at: FieldPath, status: PodStatus, spec: PodSpec):
     if (seen.has(name)) path.duplicate(name);
     seen.add(name);
     if (resourceClaimName !== undefined)
-      mustBeName(
-        minorOf(at) < 36 ? path : item.field('resourceClaimName'),
-        resourceClaimName,
-        'dns-subdomain',
-      );
+      mustBeName(at.minor < 36 ? path : item.field('resourceClaimName'), resourceClaimName, 'dns-subdomain');
   }
 }
 
@@ -152,7 +147,7 @@ function validateAddresses(
   [addresses, before]: readonly [readonly Address[], readonly Address[]],
 ): void {
   const ips = addresses.map(({ ip = '' }) => ip);
-  const isLate = minorOf(at) >= 33;
+  const isLate = at.minor >= 33;
   const known = new Set(isLate ? before.map(({ ip }) => ip) : []);
   for (const [path, ip] of at.each(ips)) if (!known.has(ip)) mustBeIp(path, ip);
   if (ips.length < 2) return;
@@ -186,7 +181,7 @@ function validateContainerStatuses(at: FieldPath, status: PodStatus, spec: PodSp
     ['ephemeralContainerStatuses', undefined],
   ] as const)
     for (const [path, container] of at.field(list).each(status[list])) {
-      const user = minorOf(at) < 33 ? path : path.field('user');
+      const user = at.minor < 33 ? path : path.field('user');
       validateUser(user.field('linux'), container.user ?? {}, isWindows);
       for (const [mount, { volumeStatus }] of path.field('volumeMounts').each(container.volumeMounts))
         mustBeShort(
@@ -240,7 +235,7 @@ function validateDevices(
 /** Since 1.32 the devices of claims have a health too. */
 function mustBeRequested(at: FieldPath, name: string, { resources = {} }: Container): void {
   const isRequested = resources.requests?.[name] !== undefined;
-  if (minorOf(at) < 32) {
+  if (at.minor < 32) {
     if (!isRequested) at.invalid(name, "must match one of the container's resource requirements");
   } else if (!name.startsWith('claim:')) {
     if (!isRequested) at.invalid(name, "must match one of the container's resource requests");

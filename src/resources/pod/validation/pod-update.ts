@@ -11,7 +11,6 @@ import { equal } from '../../../object/equality.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { goStrings } from '../../../object/go-value.ts';
 import { keepsQosClass } from '../../../object/pod-spec.ts';
-import { DEFAULT_MINOR } from '../../../version.ts';
 import { validatePodAnnotationsUpdate } from './annotations.ts';
 
 /** The few changes that an existing pod allows (Kubernetes: core/validation, ValidatePodUpdate). */
@@ -87,7 +86,7 @@ function validateRest(root: FieldPath, { spec = {}, status = {} }: Pod, old: Pod
     root.field('metadata').invalid(status.qosClass ?? '', 'Pod QoS is immutable');
   const isGated = (before.schedulingGates ?? []).length > 0;
   if (isGated) validateGatedPlacement(root.field('spec'), spec, before);
-  const resizes = root.isOn('InPlacePodVerticalScaling') && (root.isOn.minor ?? DEFAULT_MINOR) < 32;
+  const resizes = root.isOn('InPlacePodVerticalScaling') && root.minor < 32;
   const fixed = fixedPart(spec, before, isGated);
   if (resizes) fixed.containers = (fixed.containers ?? []).map((one, at) => unresized(one, before, at));
   if (equal(fixed, fixedPart(before, before, isGated))) return;

@@ -5,7 +5,6 @@ import { checkSearchDomain } from '../../../object/text-formats.ts';
 import { type Ratchet, ratchetOf } from '../../rules/checked.ts';
 import { AMBIGUOUS, mustBeIp } from '../../rules/ip-rules.ts';
 import { mustBeLabels } from '../../rules/labels.ts';
-import { minorOf } from '../../rules/minor-of.ts';
 import { mustBeName, mustBeNamed } from '../../rules/name-rules.ts';
 import { mustBeWithin } from '../../rules/numbers.ts';
 import { isMirrorPod, validateAnnotations, validatePodAnnotations } from './annotations.ts';
@@ -64,7 +63,7 @@ export function validatePod(at: FieldPath, { metadata, spec = {} }: Pod, old?: P
   validatePodAnnotations(at.field('metadata').field('annotations'), annotations, spec);
   if (old !== undefined && equal(spec, old.spec)) return;
   const path = at.field('spec');
-  if (minorOf(at) >= 32 && isMirrorPod(annotations) && (spec.resourceClaims ?? []).length > 0)
+  if (at.minor >= 32 && isMirrorPod(annotations) && (spec.resourceClaims ?? []).length > 0)
     at.whole.forbidden('static pods do not support resource claims');
   validatePodSpec(path, spec, name);
   validateTokens(path, spec);

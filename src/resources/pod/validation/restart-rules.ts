@@ -4,7 +4,6 @@ import type {
   ContainerRestartRuleOnExitCodes,
 } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { minorOf } from '../../rules/minor-of.ts';
 
 /** When a container is started again, apart from the rest of its pod (feature ContainerRestartRules). */
 
@@ -43,7 +42,7 @@ function validateExitCodes(at: FieldPath, codes: ContainerRestartRuleOnExitCodes
 /** Until 1.35, a list is too long, as if it were a text. */
 function mustHaveAtMost(at: FieldPath, most: number, items: readonly unknown[]): void {
   if (items.length <= most) return;
-  if (minorOf(at) < 36) at.tooLong(most);
+  if (at.minor < 36) at.tooLong(most);
   else at.tooMany(items.length, most);
 }
 

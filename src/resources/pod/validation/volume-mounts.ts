@@ -6,7 +6,6 @@ import type {
   VolumeMount,
 } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { minorOf } from '../../rules/minor-of.ts';
 import { hasBacksteps, mustDescend } from './file-paths.ts';
 
 type Volumes = ReadonlyMap<string, Volume>;
@@ -49,7 +48,7 @@ function validateSubPaths(
 ): void {
   if (subPath === '' && subPathExpr === '') return;
   const expression = at.mount.field('subPathExpr');
-  if (volume?.image !== undefined && minorOf(at.list) < 33) {
+  if (volume?.image !== undefined && at.list.minor < 33) {
     const why = 'not allowed in image volume sources';
     if (subPath !== '') at.mount.field('subPath').invalid(subPath, why);
     if (subPathExpr !== '') expression.invalid(subPathExpr, why);
