@@ -50,6 +50,11 @@ export const OBJECTS: readonly HostileRequest[] = [
     fill(`{${meta},"data":{`, (at) => `"!${at}":""`, '}}'),
   ),
   post(
+    'a quantity of 20,000 digits that is none',
+    `${CORE}/resourcequotas`,
+    () => `{${meta},"spec":{"hard":{"cpu":"${'0'.repeat(20_000)}x"}}}`,
+  ),
+  post(
     '150,000 unknown fields',
     `${CORE}/configmaps?fieldValidation=Strict`,
     () => `{${meta},${Array.from({ length: 150_000 }, (_, at) => `"field${at}":1`).join(',')}}`,
