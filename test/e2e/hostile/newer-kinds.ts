@@ -14,7 +14,7 @@ const MUTATING = '/apis/admissionregistration.k8s.io/v1';
 
 export const NEWER_FLAGS: readonly string[] = [
   '--emulated-version=1.36',
-  '--feature-gates=ClusterTrustBundle=true,PodCertificateRequest=true,CBORServingAndStorage=true',
+  '--feature-gates=ClusterTrustBundle=true,PodCertificateRequest=true,CBORServingAndStorage=true,StorageVersionMigrator=true',
   '--runtime-config=certificates.k8s.io/v1beta1=true,storagemigration.k8s.io/v1beta1=true',
 ];
 
