@@ -102,8 +102,11 @@ export function createCertificateAuthenticator(
     authenticate: ({ peerCertificate }) => {
       if (peerCertificate === undefined) return undefined;
       if (expiry !== undefined) {
-        const endMs = ends.get(peerCertificate) ?? endOf(peerCertificate);
-        ends.set(peerCertificate, endMs);
+        let endMs = ends.get(peerCertificate);
+        if (endMs === undefined) {
+          endMs = endOf(peerCertificate);
+          ends.set(peerCertificate, endMs);
+        }
         if (!Number.isNaN(endMs)) expiry.observe((endMs - Date.now()) / 1000);
       }
       const peer = authorities.verify(peerCertificate);

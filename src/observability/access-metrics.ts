@@ -71,9 +71,18 @@ export class DecisionMetrics {
 
   /** The counters of one authorizer. They count from its first decision, before which it has none. */
   of(type: string, name: string): { allowed(): void; denied(): void } {
+    const decisions = this.#decisions;
+    let allowed: Cell | undefined;
+    let denied: Cell | undefined;
     return {
-      allowed: () => this.#decisions.at(type, name, 'allowed').add(),
-      denied: () => this.#decisions.at(type, name, 'denied').add(),
+      allowed() {
+        allowed ??= decisions.at(type, name, 'allowed');
+        allowed.add();
+      },
+      denied() {
+        denied ??= decisions.at(type, name, 'denied');
+        denied.add();
+      },
     };
   }
 }

@@ -53,20 +53,32 @@ export interface Sent {
 
 /** One component of a cluster: a connection of its own, and the rights of its user. */
 export class Component {
-  readonly #session: ClientHttp2Session;
+  readonly #target: Target;
+  #session: Promise<ClientHttp2Session>;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #doings: Doings;
 
   /** Acts as the user of the target, or as another. */
   static async connect(target: Target, doings: Doings, user?: User): Promise<Component> {
-    return new Component(await openSession(target), doings, user);
+    const session = await openSession(target);
+    return new Component(target, session, doings, user);
   }
 
-  private constructor(session: ClientHttp2Session, doings: Doings, user: User | undefined) {
-    this.#session = session;
+  private constructor(target: Target, session: ClientHttp2Session, doings: Doings, user: User | undefined) {
+    this.#target = target;
+    this.#session = Promise.resolve(session);
     this.#doings = doings;
     this.#headers =
       user === undefined ? {} : { 'impersonate-user': user.name, 'impersonate-group': user.group };
+  }
+
+  /** Servers end connections that have no requests for a while (Kubernetes: after 90 s). Clients then open another. */
+  async #connected(): Promise<ClientHttp2Session> {
+    const known = this.#session;
+    const session = await known;
+    if (!session.closed && !session.destroyed) return session;
+    if (this.#session === known) this.#session = openSession(this.#target);
+    return this.#session;
   }
 
   /** Never rejects: what fails is counted. Undefined for a refusal. */
@@ -76,7 +88,7 @@ export class Component {
     const method = asked.verb === 'LIST' ? 'GET' : asked.verb;
     try {
       const reply = await sendHttp2(
-        this.#session,
+        await this.#connected(),
         {
           method,
           path,
@@ -109,12 +121,18 @@ export class Component {
   }
 
   /** Returns false for a watch that was refused. `ended` is called when an open one has ended. */
-  #watchOnce(path: string, take: ((line: string) => void) | undefined, ended: () => void): Promise<boolean> {
+  async #watchOnce(
+    path: string,
+    take: ((line: string) => void) | undefined,
+    ended: () => void,
+  ): Promise<boolean> {
+    const session = await this.#connected().catch(() => undefined);
+    if (session === undefined) return false;
     const accept =
       take === undefined ? 'application/vnd.kubernetes.protobuf;stream=watch' : 'application/json';
     const lines = new Lines(take);
     return new Promise((resolve) => {
-      const stream = this.#session.request({ ':path': path, accept, ...this.#headers });
+      const stream = session.request({ ':path': path, accept, ...this.#headers });
       let isOpen = false;
       stream.once('response', ({ ':status': status }) => {
         isOpen = status === 200;
