@@ -55,6 +55,17 @@ export function parseStoredMetadata(json: Buffer, end: number, resourceVersion: 
   return metadata;
 }
 
+const DELETION = Buffer.from('"deletionTimestamp":');
+
+/** Whether the deletion of a stored object has begun. `end`: of its metadata. */
+export function isDeleting(json: Buffer, end: number): boolean {
+  // A label may contain the same text, so the field itself is read.
+  return (
+    json.subarray(0, end).includes(DELETION) &&
+    parseStoredMetadata(json, end, '').deletionTimestamp !== undefined
+  );
+}
+
 /** Parses the fields behind the metadata. */
 export function parseStoredRest(json: Buffer, metadataEnd: number): JsonObject {
   const hasMore = json[metadataEnd] === COMMA;

@@ -13,7 +13,6 @@ import { toObject } from '../storage/object-reader.ts';
 import type { Entry, ObjectEvent } from '../storage/store.ts';
 import { keepDoing } from '../util/pause.ts';
 import { AS_SERVER, type Client } from '../verbs/client/client.ts';
-import { DEFAULT_MINOR } from '../version.ts';
 import type { DueRule } from './cleaning/due-objects.ts';
 
 /**
@@ -113,7 +112,7 @@ interface DefaultRangeOptions {
   readonly client: Client;
   /** Of the flags. */
   readonly own: readonly IpRange[];
-  readonly minor?: Minor | undefined;
+  readonly minor: Minor;
   onError(error: unknown): void;
 }
 
@@ -155,7 +154,7 @@ export class DefaultRange {
   }
 
   #lacksFamily(found: ServiceCIDR): boolean {
-    const { minor = DEFAULT_MINOR } = this.#options;
+    const { minor } = this.#options;
     const [first, second] = found.spec?.cidrs ?? [];
     const [own, other] = this.#cidrs;
     return minor >= 33 && first === own && second === undefined && other !== undefined && !isDeleting(found);

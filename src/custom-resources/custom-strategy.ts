@@ -1,10 +1,9 @@
-import { defaultGates, type Gates } from '../api/feature-gates.ts';
+import { type Gates, minorOf } from '../api/feature-gates.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import { CUSTOM_TYPE } from '../registry/custom.ts';
 import type { ViewSubresource } from '../registry/resource-definition.ts';
 import { writeStatus } from '../registry/status-view.ts';
 import type { Strategy } from '../registry/strategy.ts';
-import { DEFAULT_MINOR } from '../version.ts';
 
 /** The strategy of every custom resource (apiextensions-apiserver, registry/customresource/strategy.go). */
 export function strategyOf({ hasStatus }: { readonly hasStatus: boolean }): Strategy {
@@ -33,14 +32,11 @@ const STATUS_APART: Pick<Strategy, 'resetFields' | 'prepareForCreate' | 'prepare
 
 const STANDARD_FINALIZERS: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
 
-function warnOfFinalizers(
-  { metadata }: ApiObject,
-  old: ApiObject | undefined,
-  { minor = DEFAULT_MINOR }: Gates = defaultGates,
-): string[] {
+function warnOfFinalizers({ metadata }: ApiObject, old: ApiObject | undefined, isOn?: Gates): string[] {
   const before = old?.metadata.finalizers ?? [];
   // Since 1.32 the warning about a name with a domain asks for a path.
-  const advice = (one: string): string => (one.includes('.') && minor >= 32 ? ' including a path (/)' : '');
+  const advice = (one: string): string =>
+    one.includes('.') && minorOf(isOn) >= 32 ? ' including a path (/)' : '';
   return (metadata.finalizers ?? [])
     .filter((one) => !one.includes('/') && !STANDARD_FINALIZERS.has(one) && !before.includes(one))
     .map(

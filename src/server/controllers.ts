@@ -1,3 +1,4 @@
+import { minorOf } from '../api/feature-gates.ts';
 import { SERVICES } from '../api/known-resources.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import { repairAllocations } from '../controllers/allocation-repair.ts';
@@ -157,7 +158,7 @@ async function startServiceRanges(
   services: Services,
 ): Promise<void> {
   const range = new DefaultRange({
-    ...{ client, own: options.services.clusterIpRanges, minor: isFeatureOn.minor },
+    ...{ client, own: options.services.clusterIpRanges, minor: minorOf(isFeatureOn) },
     onError: (error) => logger.error('the default range of services', error),
   });
   await persistently(() => range.ensure());

@@ -1,6 +1,5 @@
-import type { Gates } from '../api/feature-gates.ts';
+import { type Gates, minorOf } from '../api/feature-gates.ts';
 import { isInt64 } from '../object/exact-json.ts';
-import { DEFAULT_MINOR } from '../version.ts';
 
 /** Types and formats of numbers, which Kubernetes checks since 1.36 (kube-openapi, validation/validate, numberValidator). */
 
@@ -12,7 +11,7 @@ interface NumberRules {
 
 const SINCE = 36;
 
-export const checksNumbers = ({ minor = DEFAULT_MINOR }: Gates): boolean => minor >= SINCE;
+export const checksNumbers = (gates: Gates): boolean => minorOf(gates) >= SINCE;
 
 const MAX_INT32 = 2n ** 31n - 1n;
 const MIN_INT32 = -(2n ** 31n);

@@ -19,6 +19,7 @@ import { DeliveredEvents } from '../../src/storage/delivered-events.ts';
 import type { Entry, EventStream, TakeEvent, WatchQuery } from '../../src/storage/store.ts';
 import { aborted } from '../../src/util/pause.ts';
 import type { Client } from '../../src/verbs/client/client.ts';
+import { DEFAULT_MINOR } from '../../src/version.ts';
 import { createTestClient } from '../kit/client.ts';
 
 const range = (text: string): IpRange => {
@@ -56,7 +57,7 @@ test('a range can be widened', () => {
 
 const setUp = () => createTestClient({ definitions: [servicecidrs, ipaddresses, services], minor: 36 });
 
-function defaultRange(client: Client, own: readonly IpRange[], minor?: Minor): DefaultRange {
+function defaultRange(client: Client, own: readonly IpRange[], minor: Minor = DEFAULT_MINOR): DefaultRange {
   const onError = (error: unknown): void => {
     throw error;
   };

@@ -1,9 +1,8 @@
-import type { Gates } from '../../api/feature-gates.ts';
+import { type Gates, minorOf } from '../../api/feature-gates.ts';
 import { CLAIMS, PODS, QUOTAS } from '../../api/known-resources.ts';
 import type { ResourceQuota } from '../../api/types/core/v1.ts';
 import { fromResourceList, type ResourceList } from '../../object/resource-list.ts';
 import { getOrAdd } from '../../util/get-or-add.ts';
-import { DEFAULT_MINOR } from '../../version.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
 import { describePlugin, isWriteOf, type PluginParts } from '../plugin.ts';
@@ -67,7 +66,7 @@ export function createResourceQuota(options: Options): AdmissionPlugin {
 /** Other writes change neither the usage of an object nor the quotas that count it: an object from before a quota can be written. */
 function isCharged(attributes: AdmissionAttributes, { operations }: Measure, isOn: Gates): boolean {
   const { operation, subresource } = attributes;
-  const { minor = DEFAULT_MINOR } = isOn;
+  const minor = minorOf(isOn);
   if (subresource === '' && operations.includes(operation)) return true;
   if (operation !== 'UPDATE') return false;
   if (isWriteOf(attributes, PODS)) {

@@ -156,7 +156,7 @@ export class EmbeddedPostgres {
   async #startAgain(signal: AbortSignal): Promise<void> {
     const child = this.#process;
     if (child !== undefined && !hasEnded(child)) {
-      await Promise.race([new Promise((done) => child.once('exit', done)), aborted(signal)]);
+      await Promise.race([endOf(child), aborted(signal)]);
       if (signal.aborted) return;
       this.#options.onProgress(
         `PostgreSQL ended (${child.signalCode ?? `code ${child.exitCode}`}): starts again`,
@@ -182,7 +182,7 @@ export class EmbeddedPostgres {
     const child = this.#process;
     this.#process = undefined;
     if (child !== undefined && !hasEnded(child)) {
-      const ended = new Promise((done) => child.once('exit', done));
+      const ended = endOf(child);
       child.kill(signal);
       const timer = setTimeout(() => child.kill('SIGQUIT'), STOP_TIMEOUT_MS);
       await ended;
@@ -336,6 +336,8 @@ export class EmbeddedPostgres {
     return Number(lines[0]) === pid && lines[7]?.trim() === 'ready';
   }
 }
+
+const endOf = (child: ChildProcess): Promise<unknown> => new Promise((done) => child.once('exit', done));
 
 /** A process that failed to start has also ended. */
 function hasEnded(child: ChildProcess): boolean {

@@ -1,6 +1,7 @@
 import { CUSTOM_RESOURCE_CLEANUP } from '../../api/finalizers.ts';
 import { DEFINITIONS } from '../../api/known-resources.ts';
 import type { CustomResourceDefinition } from '../../api/types/apiextensions/v1.ts';
+import { isDeleting } from '../../codec/stored-object.ts';
 import { type Finding, withCondition } from '../../object/conditions.ts';
 import { toTimestamp } from '../../object/timestamps.ts';
 import { toObject } from '../../storage/object-reader.ts';
@@ -9,7 +10,7 @@ import { errorText } from '../../util/error-text.ts';
 import { keepDoing, pause, pauseAfter } from '../../util/pause.ts';
 import { AS_SERVER, type Client, type StoredResource } from '../../verbs/client/client.ts';
 import { isConditionTrue } from './definition-conditions.ts';
-import { isDeleting, removeInstances } from './instances.ts';
+import { removeInstances } from './instances.ts';
 
 const RETRY_MS = 1000;
 const BACKOFF = { firstMs: 500, longestMs: 30_000 };
@@ -51,7 +52,8 @@ export class CustomResourceEnd {
   async #follow(signal: AbortSignal): Promise<void> {
     for await (const { type, entry } of this.#client.watch(DEFINITIONS, signal)) {
       if (type === 'DELETED') this.#begin(`${entry.uid} late`, () => this.#removeLate(entry, signal));
-      else if (isDeleting(entry)) this.#begin(entry.uid, () => this.#end(entry, signal));
+      else if (isDeleting(entry.json, entry.metadataEnd))
+        this.#begin(entry.uid, () => this.#end(entry, signal));
     }
   }
 
@@ -126,7 +128,7 @@ export class CustomResourceEnd {
 
   async #followLate(definition: string, resource: StoredResource, signal: AbortSignal): Promise<void> {
     for await (const { type, entry } of this.#client.watch(resource, signal)) {
-      if (type === 'DELETED' || isDeleting(entry)) continue;
+      if (type === 'DELETED' || isDeleting(entry.json, entry.metadataEnd)) continue;
       // The cached definitions are at least as new as the object.
       const next = await this.#client.get(DEFINITIONS, { name: definition }, 'cached');
       if (next === undefined) await this.#client.removeStored(resource, entry);

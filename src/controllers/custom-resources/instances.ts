@@ -1,4 +1,4 @@
-import { parseStoredMetadata } from '../../codec/stored-object.ts';
+import { isDeleting } from '../../codec/stored-object.ts';
 import type { Entry } from '../../storage/store.ts';
 import { errorText } from '../../util/error-text.ts';
 import { pause } from '../../util/pause.ts';
@@ -77,15 +77,7 @@ async function withoutDeleting(entries: readonly Entry[]): Promise<Entry[]> {
   const left: Entry[] = [];
   for (const entry of entries) {
     if (pace.isOver()) await pace.rest();
-    if (!isDeleting(entry)) left.push(entry);
+    if (!isDeleting(entry.json, entry.metadataEnd)) left.push(entry);
   }
   return left;
-}
-
-const MARK = Buffer.from('"deletionTimestamp":');
-
-/** A label may contain the same text, so the field itself is read. */
-export function isDeleting({ json, metadataEnd }: Entry): boolean {
-  if (!json.subarray(0, metadataEnd).includes(MARK)) return false;
-  return parseStoredMetadata(json, metadataEnd, '').deletionTimestamp !== undefined;
 }

@@ -9,7 +9,6 @@ import type { PersistentVolumeClaim } from '../../api/types/core/v1.ts';
 import { equalExcept } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { goStruct, goText, shownJson } from '../../object/go-value.ts';
-import { DEFAULT_MINOR } from '../../version.ts';
 import { age, containerCells } from '../cells.ts';
 import { validateClaimSpec } from '../core/persistent-volume-claim/validate.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
@@ -170,11 +169,11 @@ function validateRetention(
 const PARTS = ['spec.template', 'spec.volumeClaimTemplates'];
 
 /** Kubernetes judges the pods and claims of a set since 1.34; before, it looks at the labels alone. */
-const judgesParts = ({ minor = DEFAULT_MINOR }: Gates): boolean => minor >= 34;
+const judgesParts = (isOn: Gates): boolean => minorOf(isOn) >= 34;
 
 function validateTemplate(at: FieldPath, spec: StatefulSetSpec): void {
   const { selector, template = {}, serviceName = '' } = spec;
-  const { minor = DEFAULT_MINOR } = at.isOn;
+  const { minor } = at;
   if (minor >= 33 && serviceName !== '') mustBeName(at.field('serviceName'), serviceName, 'dns-label');
   if (judgesParts(at.isOn)) validateParts(at, spec);
   if (!mustSelectPods(at.field('selector'), selector, 'statefulset')) {

@@ -1,4 +1,4 @@
-import type { Gates } from '../../api/feature-gates.ts';
+import { type Gates, minorOf } from '../../api/feature-gates.ts';
 import { NODES, PODS, SECRETS, SERVICE_ACCOUNTS } from '../../api/known-resources.ts';
 import { type ResourceOf, toApiVersion } from '../../api/names.ts';
 import type { ApiObject, JsonObject, ObjectMeta } from '../../api/object-meta.ts';
@@ -15,7 +15,6 @@ import { toTimestamp } from '../../object/timestamps.ts';
 import type { ActionContext, ActionSubresource } from '../../registry/resource-definition.ts';
 import type { TokenSubject } from '../../registry/token-issuing.ts';
 import { errorText } from '../../util/error-text.ts';
-import { DEFAULT_MINOR } from '../../version.ts';
 
 const KIND = { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' } as const;
 const DEFAULT_SECONDS = 3600;
@@ -30,9 +29,7 @@ const INJECTED_SECONDS = 3607;
 const NAMED_ACCOUNTS = 34;
 
 /** Since 1.34 the uid of a request is that of its account. */
-function namesAccounts({ minor = DEFAULT_MINOR }: Gates): boolean {
-  return minor >= NAMED_ACCOUNTS;
-}
+const namesAccounts = (isOn: Gates): boolean => minorOf(isOn) >= NAMED_ACCOUNTS;
 
 /** Makes a token of the account (Kubernetes: registry/core/serviceaccount/storage/token.go). */
 export const token: ActionSubresource<TokenRequest, ServiceAccount> = {

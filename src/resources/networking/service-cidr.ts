@@ -3,7 +3,6 @@ import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { goStruct } from '../../object/go-value.ts';
 import { parseCidr, readStrictCidr } from '../../object/ip.ts';
-import { DEFAULT_MINOR } from '../../version.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
@@ -43,7 +42,7 @@ export const servicecidrs = define<ServiceCIDR>({
 
 /** A range of the other IP family may be added since Kubernetes 1.33. */
 function mustKeepRanges(at: FieldPath, cidrs: readonly string[], old: readonly string[]): void {
-  const { minor = DEFAULT_MINOR } = at.isOn;
+  const { minor } = at;
   const grows = minor >= 33 && old.length === 1 && cidrs.length === 2;
   if (minor < 33 ? !equal(cidrs, old) : !grows && cidrs.length !== old.length) {
     at.invalid(cidrs, 'field is immutable');

@@ -1,8 +1,7 @@
-import { defaultGates, type Gates } from '../../api/feature-gates.ts';
+import { defaultGates, type Gates, minorOf } from '../../api/feature-gates.ts';
 import type { Container, Pod, PodSpec } from '../../api/types/core/v1.ts';
 import { statedBy } from '../../object/metadata.ts';
 import type { ViewSubresource } from '../../registry/resource-definition.ts';
-import { DEFAULT_MINOR } from '../../version.ts';
 import { checkedUpdate } from '../rules/checked.ts';
 import { defaultPod } from './defaults.ts';
 import { proposeResize } from './preparation.ts';
@@ -36,8 +35,6 @@ function takeResources(view: Pod, old: Pod, isOn: Gates = defaultGates): Pod {
   if (minorOf(isOn) === 32) proposeResize(resized, old, isOn);
   return resized;
 }
-
-const minorOf = ({ minor = DEFAULT_MINOR }: Gates): number => minor;
 
 const LISTS = ['containers', 'initContainers'] as const;
 

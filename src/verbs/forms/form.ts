@@ -123,39 +123,35 @@ export const toListMeta = ({
 
 export const encodeLine = (value: unknown): Buffer => Buffer.from(`${JSON.stringify(value)}\n`);
 
-interface BookmarkOptions extends Pick<OutputType, 'kind' | 'apiVersion' | 'noTime'> {
+interface BookmarkOptions
+  extends Pick<OutputType, 'kind' | 'apiVersion' | 'noTime'>,
+    Partial<Pick<OutputType, 'listKind' | 'sendsEmptyList'>> {
   readonly revision: Revision;
   /** Whether the bookmark ends the state of a streaming list. */
   readonly isEnd: boolean;
-  /** For that bookmark: {@link emptyListOf}, encoded. */
-  readonly emptyList: Buffer | undefined;
+  /** Absent: clients cannot assemble the list, as from the rows of tables. */
+  readonly encodeList?: ((list: JsonObject) => Buffer) | undefined;
 }
 
-export function bookmarkObject({
-  kind,
-  apiVersion,
-  noTime,
-  revision,
-  isEnd,
-  emptyList,
-}: BookmarkOptions): JsonObject {
+export function bookmarkObject(options: BookmarkOptions): JsonObject {
+  const { kind, apiVersion, noTime, revision, isEnd } = options;
   const metadata = { resourceVersion: toResourceVersion(revision), ...noTime };
   if (!isEnd) return { kind, apiVersion, metadata };
-  const blueprint =
-    emptyList === undefined
-      ? {}
-      : { 'kubernetes.io/initial-events-list-blueprint': emptyList.toString('base64') };
-  const annotations = { 'k8s.io/initial-events-end': 'true', ...blueprint };
+  const annotations = { 'k8s.io/initial-events-end': 'true', ...emptyListFor(options) };
   return { kind, apiVersion, metadata: { ...metadata, annotations } };
 }
 
-/** A list whose items are null, for clients that assemble the list from its events; undefined in versions without. */
-export const emptyListOf = ({
-  listKind,
+/** A list whose items are null, for clients that assemble the list from its events. */
+function emptyListFor({
+  listKind = '',
   apiVersion,
-  sendsEmptyList,
-}: Pick<OutputType, 'listKind' | 'apiVersion' | 'sendsEmptyList'>): JsonObject | undefined =>
-  sendsEmptyList ? { kind: listKind, apiVersion, metadata: {}, items: null } : undefined;
+  sendsEmptyList = false,
+  encodeList,
+}: BookmarkOptions): JsonObject {
+  if (!sendsEmptyList || encodeList === undefined) return {};
+  const list = encodeList({ kind: listKind, apiVersion, metadata: {}, items: null });
+  return { 'kubernetes.io/initial-events-list-blueprint': list.toString('base64') };
+}
 
 /** Whether a view shows the object itself. */
 const isWhole = (view: ViewSubresource | undefined): boolean => view === undefined || view.name === 'status';

@@ -6,7 +6,6 @@ import { HeadSplicer } from '../../codec/stored-object.ts';
 import type { Entry, ObjectEvent } from '../../storage/store.ts';
 import {
   bookmarkObject,
-  emptyListOf,
   encodeLine,
   type Form,
   type FormOptions,
@@ -52,12 +51,9 @@ export class SplicedForm implements Form {
       id: `json ${output.kind} ${output.apiVersion}`,
       encode: (event) => this.#frame(event),
       bookmark: (revision, initialEventsEnd) => {
-        const list = initialEventsEnd ? emptyListOf(output) : undefined;
-        const emptyList = list === undefined ? undefined : encodeLine(list);
-        return encodeLine({
-          type: 'BOOKMARK',
-          object: bookmarkObject({ ...output, revision, isEnd: initialEventsEnd, emptyList }),
-        });
+        const encodeList = encodeLine;
+        const object = bookmarkObject({ ...output, revision, isEnd: initialEventsEnd, encodeList });
+        return encodeLine({ type: 'BOOKMARK', object });
       },
     };
   }

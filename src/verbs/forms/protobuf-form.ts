@@ -11,7 +11,6 @@ import type { Entry } from '../../storage/store.ts';
 import { inTurns } from '../../util/turns.ts';
 import {
   bookmarkObject,
-  emptyListOf,
   type Form,
   type FormOptions,
   type Frames,
@@ -70,9 +69,8 @@ export class ProtobufForm implements Form {
       encode: ({ type, entry, revision }) => encodeWatchFrame(type, this.#object(entry, revision)),
       bookmark: (revision, initialEventsEnd) => {
         const listSchema = types.message(`${this.#type}List`);
-        const list = initialEventsEnd ? emptyListOf(output) : undefined;
-        const emptyList = list === undefined ? undefined : encodeEnvelope(list, listSchema);
-        const object = bookmarkObject({ ...output, revision, isEnd: initialEventsEnd, emptyList });
+        const encodeList = (list: JsonObject): Buffer => encodeEnvelope(list, listSchema);
+        const object = bookmarkObject({ ...output, revision, isEnd: initialEventsEnd, encodeList });
         return encodeWatchFrame('BOOKMARK', encodeEnvelope(object, this.#schema));
       },
     };

@@ -157,7 +157,7 @@ export class TableForm implements Form {
     const { kind, columns } = served.definition;
     const apiVersion = servedApiVersion(served, dialect);
     const noTime = noTimeOf(this.#options, 'object');
-    const object = bookmarkObject({ kind, apiVersion, noTime, revision, isEnd, emptyList: undefined });
+    const object = bookmarkObject({ kind, apiVersion, noTime, revision, isEnd });
     const table = {
       kind: 'Table',
       apiVersion: this.#apiVersion,

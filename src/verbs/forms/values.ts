@@ -6,7 +6,6 @@ import type { ColumnSet } from '../../registry/resource-definition.ts';
 import type { Revision } from '../../storage/revision.ts';
 import {
   bookmarkObject,
-  emptyListOf,
   type FormOptions,
   type Frames,
   isStored,
@@ -127,9 +126,7 @@ export class ObjectValues implements Values {
   }
 
   bookmark(revision: Revision, end: ListEnd | undefined): JsonObject {
-    const list = end === undefined ? undefined : emptyListOf(this.#output);
-    const emptyList = list === undefined ? undefined : end?.(list);
-    return bookmarkObject({ ...this.#output, revision, isEnd: end !== undefined, emptyList });
+    return bookmarkObject({ ...this.#output, revision, isEnd: end !== undefined, encodeList: end });
   }
 }
 
@@ -189,10 +186,7 @@ export class TableValues implements Values {
     const { kind, columns } = served.definition;
     const apiVersion = servedApiVersion(served, dialect);
     const noTime = noTimeOf(this.#options, 'object');
-    const object = bookmarkObject({
-      ...{ kind, apiVersion, noTime, revision },
-      ...{ isEnd: end !== undefined, emptyList: undefined },
-    });
+    const object = bookmarkObject({ kind, apiVersion, noTime, revision, isEnd: end !== undefined });
     const row = { cells: columns.map(() => null), object };
     return { ...this.#table({ resourceVersion: versionText(revision) }), rows: [row] };
   }

@@ -1,7 +1,7 @@
 import { toApiVersion } from '../../api/names.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
 import { alreadyExists, notFound, type StatusError } from '../../api/status.ts';
-import { parseStored, toStoredJson } from '../../codec/stored-object.ts';
+import { isDeleting, toStoredJson } from '../../codec/stored-object.ts';
 import { equalExcept } from '../../object/equality.ts';
 import { sameOwners } from '../../object/managed-fields/owners.ts';
 import { storeOf } from '../../registry/custom.ts';
@@ -56,7 +56,7 @@ export class Commits {
   ): Promise<StatusError> {
     const read = this.#storeOf(call).get(toKey(call, name), { kind: 'not-older', revision }, call.caller);
     const entry = await read.catch(() => undefined);
-    const isEnding = entry !== undefined && parseStored(entry.json).metadata.deletionTimestamp !== undefined;
+    const isEnding = entry !== undefined && isDeleting(entry.json, entry.metadataEnd);
     return alreadyExists(call.definition, name, { isEnding, isGenerated: generateName !== '' });
   }
 

@@ -4,7 +4,7 @@ import type { Gates } from '../../../src/api/feature-gates.ts';
 import { loadTypes } from '../../../src/api/idl/types.ts';
 import type { ApiObject, ObjectMeta } from '../../../src/api/object-meta.ts';
 import { conflict, type FieldError, StatusError } from '../../../src/api/status.ts';
-import { toStoredJson } from '../../../src/codec/stored-object.ts';
+import { findMetadataEnd, toStoredJson } from '../../../src/codec/stored-object.ts';
 import { GatedFields } from '../../../src/registry/gated-fields.ts';
 import { Registry } from '../../../src/registry/registry.ts';
 import type { ResourceDefinition, ViewSubresource } from '../../../src/registry/resource-definition.ts';
@@ -39,7 +39,7 @@ const entry = (object: ApiObject, revision: number): Entry => ({
   revision: toRevision(revision),
   json: toStoredJson(object),
   sizeBytes: 0,
-  metadataEnd: 0,
+  metadataEnd: findMetadataEnd(toStoredJson(object)),
   labels: {},
   fields: {},
   ownerUids: [],
