@@ -149,7 +149,10 @@ export class EmbeddedPostgres {
   keepRunning(): void {
     const { signal } = this.#ending;
     const { onProgress } = this.#options;
-    const onError = (error: unknown): void => onProgress(errorText(error));
+    // A start that the end has cut off is no trouble.
+    const onError = (error: unknown): void => {
+      if (!signal.aborted) onProgress(errorText(error));
+    };
     this.#keeping = keepDoing(() => this.#startAgain(signal), signal, { retryMs: RESTART_PAUSE_MS, onError });
   }
 
