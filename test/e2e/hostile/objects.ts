@@ -50,9 +50,9 @@ export const OBJECTS: readonly HostileRequest[] = [
     fill(`{${meta},"data":{`, (at) => `"!${at}":""`, '}}'),
   ),
   post(
-    'a quantity of 20,000 digits that is none',
+    'a quantity of 100,000 digits that is none',
     `${CORE}/resourcequotas`,
-    () => `{${meta},"spec":{"hard":{"cpu":"${'0'.repeat(20_000)}x"}}}`,
+    () => `{${meta},"spec":{"hard":{"cpu":"${'1'.repeat(100_000)}x"}}}`,
   ),
   post(
     '150,000 unknown fields',
